@@ -122,6 +122,22 @@ boxes() {
 		job stop left && job stop right
 }
 
+# Neighbours find the nodes, from 2,2 on; then for two jobs at once, and then all nodes are free again.
+grows() {
+	local pid rc=0 free
+	job start g -n 7 --how grow --at 2,2 && job verify g && job hosts g | grep -x n2-2 &&
+		[[ $(job show g --json | jq -c '[.how, .nodes, .up, .parts]') == '["grow",7,7,1]' ]] || return 1
+	free=$(ctl nodes --lab "$lab" --json | jq -r --argjson in "$(job show g --json | jq '[.members[].name]')" \
+		'[.[] | select(.name as $n | $in | any(. == $n) | not) | .name] | first')
+	refused 1 "of 10 free nodes were found; other nodes there are in jobs" job start h -n 10 --how grow --at "$free" &&
+		refused 1 "node 2,2 belongs to a job" job start h -n 2 --how grow --at 2,2 &&
+		refused 1 "is not one with 1 link of 2000000000 Mbit/s" job start h -n 2 --how grow --at "$free" --rate 2000000000 ||
+		rc=1
+	job stop g && { job start g -n 5 --how grow --at 0,0 & pid=$!; } && job start h -n 5 --how grow --at 2,2 &&
+		wait "$pid" && job verify g && job verify h && job stop g && job stop h &&
+		job start all -n 16 --how grow --at 1,3 && job verify all && job stop all && return "$rc"
+}
+
 starts() {
 	# shellcheck disable=SC2086
 	printf '%s\n' $a | job start a --list - && printf '%s\n' $b >"$tmp/b" && job start b --list "$tmp/b" &&
@@ -153,4 +169,5 @@ check "a node of a job can be excluded and included" goes_out
 check "jobs survive another root" taken_over
 check "jobs end" stops
 check "boxes of free nodes are found" boxes
+check "jobs grow from a node, two at once" grows
 done_testing

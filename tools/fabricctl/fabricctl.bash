@@ -119,7 +119,7 @@ _fabricctl() {
 	--kind) words='admin arbiter bootstrap candidate config dispute errors fabric flap history isolated job line
 		link memory missed nic node place plan quorum recovery refused relay release root seal stall
 		state step table tree wave wiring' ;;
-	--how) words='box list' ;;
+	--how) words='box grow list' ;;
 	--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 	--format) words='openmpi mpich slurm rubik' ;;
 	--hosts) words=$(_fabricctl_known) ;;

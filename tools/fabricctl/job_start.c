@@ -9,7 +9,7 @@
 #include "number.h"
 #include "output.h"
 
-static uint64_t nodes;
+static uint64_t nodes, links, rate, margin;
 static const char *at, *how, *list;
 
 #define LIST_MAX (16u << 20)	/* most nodes of a list */
@@ -67,6 +67,12 @@ static json_t *make_request(const char *name)
 		return request;
 	}
 	json_object_set_new(request, "count", json_integer((json_int_t)nodes));
+	if (links)
+		json_object_set_new(request, "min_links", json_integer((json_int_t)links));
+	if (rate)
+		json_object_set_new(request, "min_rate", json_integer((json_int_t)rate));
+	if (margin)
+		json_object_set_new(request, "min_margin", json_integer((json_int_t)margin));
 	if (at)
 		json_object_set_new(request, "node", json_string(at));
 	return request;
@@ -79,8 +85,10 @@ static int check_options(void)
 		return fail("--list names all nodes: leave --nodes, --at and --how out");
 	if (how && !strcmp(how, "list") && !list)
 		return fail("--how list: give the nodes by --list FILE");
-	if (how && strcmp(how, "box") && strcmp(how, "list"))
-		return fail("--how '%s': must be box or list", how);
+	if (how && strcmp(how, "box") && strcmp(how, "list") && strcmp(how, "grow"))
+		return fail("--how '%s': must be box, list or grow", how);
+	if ((links || rate || margin) && (!how || strcmp(how, "grow")))
+		return fail("--links, --rate and --margin: only with --how grow");
 	if (!list && !nodes)
 		return fail("say how many nodes: --nodes N, or which: --list FILE");
 	return OK;
@@ -116,11 +124,19 @@ static int job_start(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_NUMBER, "nodes", 'n', "N", &nodes, 1, LIST_MAX, "number of nodes" },
-	{ OPT_TEXT, "at", 0, "NODE", &at, 0, 0, "the box begins at this node" },
+	{ OPT_TEXT, "at", 0, "NODE", &at, 0, 0,
+	  "the box begins, or the job grows, at this node" },
 	{ OPT_TEXT, "how", 0, "HOW", &how, 0, 0,
-	  "box: a free box of the torus (default); list: the nodes of --list" },
+	  "box: a free box of the torus (default); grow: neighbours find the nodes;\n"
+	  "list: the nodes of --list" },
 	{ OPT_TEXT, "list", 0, "FILE", &list, 0, 0,
 	  "these nodes: names or coordinates in FILE; -: standard input" },
+	{ OPT_NUMBER, "links", 0, "N", &links, 1, TORUS_MAX_PORTS,
+	  "with --how grow: nodes with at least so many links" },
+	{ OPT_NUMBER, "rate", 0, "MBITS", &rate, 1, INT32_MAX,
+	  "with --how grow: only links with at least this rate, in Mbit/s" },
+	{ OPT_NUMBER, "margin", 0, "PERCENT", &margin, 1, UINT16_MAX,
+	  "with --how grow: only links with at least this margin" },
 	{ .kind = OPT_END },
 };
 
@@ -133,7 +149,9 @@ COMMAND(job_start) = {
 		"and no packets of another job do. Packets to other nodes are not concerned.\n"
 		"A box may cross the ends of a dimension; of all free boxes of N nodes the one\n"
 		"with the fewest cables to other nodes is taken. The nodes of a list must be\n"
-		"joined by cables of their own. A node belongs to one job at most. The nodes get\n"
+		"joined by cables of their own. With --how grow the nodes are found from neighbour\n"
+		"to neighbour, beginning at NODE or at this node, in any form that is free there.\n"
+		"A node belongs to one job at most. The nodes get\n"
 		"numbers such that near numbers are near nodes; they never change.\n"
 		"If cables fail, the job uses its other ones; if none are left between some of\n"
 		"its nodes, it has fallen apart, and these cannot reach each other.\n"
