@@ -105,7 +105,7 @@ class Maker:
 			elif not is_head:
 				outside.add(t.text)
 		return {name for name in inside - outside
-			if re.search(r'^static\b[^;{}]*\b%s\([^;{}]*{' % name, self.s.text, re.M)}
+			if re.search(r'^static\b[^;{}]*\b%s\([^;{}]*{' % re.escape(name), self.s.text, re.M)}
 
 	def number(self):
 		"""Numbers equal mutants; leaves out those that another operator made as well."""
