@@ -18,23 +18,24 @@
 /**
  * struct fm_port - a port of this node, and the exchange of Inits on it
  * @up: the link is up; the following flags are reset when a session of the link begins
- * @told: the neighbour has acknowledged the present Init of this node
+ * @said: this node has sent an Init
+ * @told: the neighbour has acknowledged an Init of this node
+ * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
  * @heard: the neighbour has sent an Init with a place
- * @owes: the neighbour has requested an answer since this node sent its last Init, or began anew
+ * @owes: the neighbour has sent an Init since this node sent its last one, or began anew
  * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
  * @next: when this node sends the next Init, if the link is up; NEVER: it does not
  * @sent: when this node sent its last Init
- * @counts: acknowledgements count if that Init was sent at this time or later
  * @interval: ns until that Init is repeated
  * @session: the present or last session of the link
  */
 struct fm_port {
 	bool up;
-	bool told, heard, owes;
+	bool said, told, moved, heard, owes;
 	bool stalled;
 	uint64_t last;
-	uint64_t next, sent, counts, interval;
+	uint64_t next, sent, interval;
 	uint32_t session;
 };
 
@@ -87,13 +88,17 @@ static void schedule_init(struct fm *fm, unsigned int p)
 void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
-		struct fm_port *port = &fm->port[p];
-
-		port->told = false;
-		port->owes = false;
-		port->counts = port->sent + fm->cfg.init_interval;
+		fm->port[p].told = false;
+		fm->port[p].owes = false;
 		schedule_init(fm, p);
 	}
+}
+
+void fm_ports_moved(struct fm *fm)
+{
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		fm->port[p].moved = fm->port[p].up && fm->port[p].said;
+	fm_ports_spread(fm);
 }
 
 void fm_ports_ask(struct fm *fm)
@@ -131,9 +136,9 @@ void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, boo
 	bool first = init->placed && !port->heard;
 
 	port->last = fm->now;
-	port->owes |= !init->heard;
+	port->owes = true;
 	port->heard |= init->placed;
-	port->told |= init->heard && port->sent >= port->counts;
+	port->told |= init->heard && !port->moved;
 	if (first)
 		port->next = fm->now;
 	else if (answers)
@@ -152,6 +157,8 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	struct fm_port *port = &fm->port[p];
 
 	port->sent = fm->now;
+	port->said = true;
+	port->moved = false;
 	port->owes = false;
 	port->next = port->told && port->heard ? NEVER :
 						 fm->now + port->interval + fm_lag_answer(fm);
@@ -257,7 +264,8 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	fm->cabled |= has_cable(l);
 	if (up && (!port->up || port->session != l->session)) {
 		port->stalled = false;
-		port->counts = 0;
+		port->said = false;
+		port->moved = false;
 		port->told = false;
 		port->heard = false;
 		port->owes = false;
@@ -272,7 +280,7 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	 * (square.c).
 	 */
 	if (other)
-		fm_ports_spread(fm);
+		fm_ports_moved(fm);
 	return news;
 }
 

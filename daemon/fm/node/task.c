@@ -201,7 +201,9 @@ static void take_position(struct fm *fm)
 
 	fm->ndims = fm->shape.ndims;
 	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
-	if (fm_wave_confirm(fm) || !known)
+	if (fm_wave_confirm(fm))
+		fm_ports_moved(fm);
+	else if (!known)
 		fm_ports_spread(fm);
 }
 
