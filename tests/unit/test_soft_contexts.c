@@ -466,7 +466,7 @@ static void context_ends_with_its_operations(void **state)
 	assert_int_equal(f.ends, 2);
 }
 
-/* One of the contexts is dead, one has not called OPEN, the last one has the highest number. */
+/* A context is dead, another one has not called OPEN, the last one has the highest number. */
 static void all_contexts_end_with_the_place(void **state)
 {
 	struct tn_soft_context *dead;

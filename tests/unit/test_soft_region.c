@@ -133,7 +133,7 @@ static u64 find_room(u32 id, u32 region, u64 offset)
 	return f.rma.context[id]->ring.cfg.ops->room(&f.rma, id, region, offset);
 }
 
-/* What a ring may use of a region of its context. */
+/* Checks how much a ring may use of a region of its context. */
 static void check_room(struct rnd *r, const struct model *m, u32 i)
 {
 	u32 id = m->ctx->id;
