@@ -246,7 +246,7 @@ static void reasons_are_reported(void **state)
 	finish("reasons");
 }
 
-/* What fails in the midst of a growth; the node that fails is never the root. */
+/* The fault in the midst of a growth; the node that fails is never the root. */
 enum fault { NONE_FAILS, NODE_DIES, MANAGER_DIES, CABLE_CUT, EXCLUDED, BOX_TAKES_NODES, FAULTS };
 
 static void begin_fault(enum fault f, uint32_t node)

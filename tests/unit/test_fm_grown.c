@@ -354,7 +354,7 @@ static void sixteen_jobs_grow_at_a_time(void **state)
 	end();
 }
 
-/* Of those that have ended, the one that ended first makes room. */
+/* The growth that ended first makes room. */
 static void oldest_end_is_forgotten_first(void **state)
 {
 	struct fm_grow_msg two[2];
@@ -465,7 +465,10 @@ static void growth_that_met_another_one_is_tried_again(void **state)
 	end();
 }
 
-/* Neither if no other grows, nor if no busy node was met, nor too late, nor after an error. */
+/*
+ * No growth is tried again if no other grows, nor if no busy node was met, nor too late, nor after
+ * an error.
+ */
 static void other_growths_are_not_tried_again(void **state)
 {
 	(void)state;
