@@ -9,9 +9,9 @@
  * reports why.
  *
  * GROWN is repeated, since it is lost with a connection. A member stops when the table has put it
- * into a job. It leaves the growth when the root gives that up (GROW without nodes), or after
- * HOLD, for instance because the root has died meanwhile: then no node stays reserved for a job that
- * never begins.
+ * into a job. It leaves the growth when the root gives that up (GROW without nodes), or after HOLD,
+ * for instance because the root has died meanwhile. So no node stays reserved for a job that never
+ * begins.
  *
  * A growth only proposes nodes. A member of a growth may come into another job, because the root
  * gives out nodes by its table alone; then it cannot begin this job, and gives the growth up. So a

@@ -12,7 +12,10 @@
 
 struct fm;
 
-/** fm_grower_new() - allocate the state of grower.c; called by fm_new(). Return: false: no memory */
+/**
+ * fm_grower_new() - allocate the state of grower.c; called by fm_new(). Return: false if there is
+ * no memory
+ */
 bool fm_grower_new(struct fm *fm);
 void fm_grower_free(struct fm *fm);
 /** fm_grower_begin() - note the present state of all links; called when the machine begins */

@@ -7,7 +7,7 @@
  * them, it begins the job as one of a list: it checks that they are free and joined, and gives them
  * their numbers (box.c). The numbers of the growth only show here which members are missing.
  *
- * The root does not depend on the members. It takes reports about growths alone that it has ordered,
+ * The root does not depend on the members. It takes only reports about growths that it has ordered,
  * and each growth ends: with all members, with the report of its end, or at @until. If the job does
  * not begin, the root orders the members to leave. That order may be lost; members then leave by
  * themselves (HOLD in node/grower.c).
@@ -204,7 +204,8 @@ static int explain_refusal(const struct fm *fm, struct growth *g, uint32_t err)
 }
 
 /* Writes the node and the port at which a growth has ended: "node 1,0 at +x". */
-static void name_growth_end(const struct fm *fm, const struct fm_grown_msg *m, char *text, size_t room)
+static void name_growth_end(const struct fm *fm, const struct fm_grown_msg *m, char *text,
+			    size_t room)
 {
 	char port[TORUS_TEXT_MAX], node[FM_WHO_MAX];
 
@@ -306,12 +307,15 @@ void fm_grown_take(struct fm *fm, const struct fm_grown_msg *m)
 	else if (may_grow_again(fm, g, m))
 		grow_again(fm, g);
 	else
-		finish_growth(fm, g, m->err ? explain_refusal(fm, g, m->err) : explain_end(fm, g, m));
+		finish_growth(fm, g, m->err ? explain_refusal(fm, g, m->err) :
+					      explain_end(fm, g, m));
 }
 
 /* --- interface ------------------------------------------------------------------------- */
 
-/* Makes room for one more growth: forgets the one that ended first. Return: false: none has ended */
+/*
+ * Makes room for one more growth: forgets the one that ended first. Return: false if none has ended
+ */
 static bool make_room_for_growth(struct fm_grown *s)
 {
 	struct growth *old = NULL;
