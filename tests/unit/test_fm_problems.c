@@ -317,7 +317,7 @@ static void same_list(struct rnd *r)
 	       "%u and %u problems, not %u and %u", fm_problems_count(&fm), fm_problems_more(&fm),
 	       present, waiting);
 	for (; (p = fm_problem(&fm, n)); n++) {
-		unsigned int key, kind = strcmp(p->kind, kinds[0]) ? 1 : 0;
+		unsigned int key = 0, kind = strcmp(p->kind, kinds[0]) ? 1 : 0;
 		const char *at = strchr(p->text, ' ');
 
 		expect(r, !strcmp(p->kind, kinds[kind]) && at && sscanf(at, "%u", &key) == 1 &&
