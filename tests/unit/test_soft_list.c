@@ -16,6 +16,12 @@ static struct tn_soft_context *make_regions(void)
 	return ctx;
 }
 
+static void end_regions(void)
+{
+	f.replies = ~0u;
+	fake_free(tn_soft_rma_leave(&f.rma));
+}
+
 static void let_wait(u32 region, u64 word, u32 from, u8 op, u64 value, u64 now)
 {
 	struct tn_fe_ask ask = {
@@ -69,8 +75,7 @@ static void regions_are_described_to_their_users(void **state)
 		     "there is no region from number 4294967295 on");
 	c.region = TN_SOFT_REGIONS_MAX;
 	assert_int_equal(tn_soft_region_get(root, &c), -ENOENT);
-	f.replies = ~0u;
-	fake_free(tn_soft_rma_leave(&f.rma));
+	end_regions();
 }
 
 static void describes_wait(struct tn_soft_context *ctx, u64 from, struct torus_rma_wait_info want)
@@ -121,6 +126,7 @@ static void waiting_requests_are_described_in_order(void **state)
 	describes_wait(ctx, 3, fourth);
 	c.bytes = 4;
 	fake_refused(tn_soft_wait_get(root, &c, &last, 0), -ENOENT, &c, "no request waits");
+	end_regions();
 }
 
 static u64 first_wait(struct tn_soft_context *ctx, struct tn_soft_search *search)
@@ -145,6 +151,7 @@ static void requests_are_found_by_number(void **state)
 	assert_int_equal(tn_fe_cancel(&f.rma.pool, f.rma.region[2].fe, 0, 5, 0), 0);
 	let_wait(2, 0, 7, TN_FE_READ, 0, 0);
 	assert_int_equal(first_wait(ctx, &search), 1);
+	end_regions();
 }
 
 /* The request that a search found ends before the search does; another one takes its place. */
@@ -167,8 +174,7 @@ static void search_begins_anew_if_request_ends(void **state)
 	/* When the place is left, none waits any more. */
 	search = (struct tn_soft_search) { 0 };
 	assert_int_equal(first_wait(ctx, &search), (u64)-EAGAIN);
-	f.replies = ~0u;
-	fake_free(tn_soft_rma_leave(&f.rma));
+	end_regions();
 	assert_int_equal(tn_soft_rma_add(&f.rma, &f.ctx[0], 0), 0);
 	assert_int_equal(first_wait(&f.ctx[0], &search), (u64)-ENOENT);
 	search = (struct tn_soft_search) { 0 };
