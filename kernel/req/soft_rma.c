@@ -271,6 +271,7 @@ void tn_soft_rma_open(struct tn_soft_context *ctx, void *shared, struct tn_rma_r
 	});
 	ctx->open = true;
 	ctx->ready = true;
+	ctx->rma->opened |= 1ull << ctx->id;
 }
 
 /* Ends a context whose process is gone, when all its operations and regions have ended. */
@@ -282,6 +283,7 @@ static void try_end(struct tn_soft_context *ctx)
 	if (!none_left || (ctx->open && !tn_rma_ring_gone(&ctx->ring)))
 		return;
 	rma->context[ctx->id] = NULL;
+	rma->opened &= ~(1ull << ctx->id);
 	rma->contexts--;
 	ctx->user->contexts--;
 	rma->ops->ended(ctx);
@@ -326,20 +328,22 @@ static u32 step_context(struct tn_soft_context *ctx, u64 now)
  */
 bool tn_soft_rma_step(struct tn_soft_rma *rma, u64 now)
 {
-	u32 i, steps = 0;
+	u64 issued, left;
 	bool worked = false;
-	u64 issued;
+	u32 steps = 0;
 
 	if (!rma->memory || !rma->contexts)
 		return false;
 	issued = tn_nic_rma_initiator(nic_of(rma))->count.issued;
 	tn_soft_rma_settle(rma);
-	for (i = 0; i < TN_SOFT_CONTEXTS_MAX && steps < STEPS; i++) {
-		struct tn_soft_context *ctx = rma->context[rma->turn];
+	left = rma->opened;
+	while (left && steps < STEPS) {
+		u64 after = left >> rma->turn << rma->turn;
+		unsigned int id = tn_lowest(after ? after : left);
+		struct tn_soft_context *ctx = rma->context[id];
 
-		rma->turn = (rma->turn + 1) % TN_SOFT_CONTEXTS_MAX;
-		if (!ctx || !ctx->open)
-			continue;
+		left &= ~(1ull << id);
+		rma->turn = (id + 1) % TN_SOFT_CONTEXTS_MAX;
 		worked |= ctx->ready;
 		steps += step_context(ctx, now);
 	}
@@ -350,11 +354,9 @@ u64 tn_soft_rma_expiry(const struct tn_soft_rma *rma)
 {
 	u64 at = ~0ull;
 
-	for (unsigned int i = 0; rma->contexts && i < TN_SOFT_CONTEXTS_MAX; i++) {
-		const struct tn_soft_context *ctx = rma->context[i];
+	for (u64 left = rma->opened; left; left &= left - 1) {
+		const struct tn_soft_context *ctx = rma->context[tn_lowest(left)];
 
-		if (!ctx || !ctx->open)
-			continue;
 		if (ctx->ready)
 			return 0;
 		if (ctx->dead && ctx->again_at < at)

@@ -148,6 +148,7 @@ struct tn_soft_context {
  * @memory: all memory of the service; NULL: the service is not started
  * @context: contexts by number; @contexts of them exist
  * @turn: context that is the first to get its turn
+ * @opened: a bit for each context that has called OPEN, by its number
  * @user: users who have contexts
  * @others: waits of all users but root
  * @region: regions by index, as the core sees them
@@ -165,6 +166,7 @@ struct tn_soft_rma {
 	struct tn_soft_context *context[TN_SOFT_CONTEXTS_MAX];
 	unsigned int contexts;
 	unsigned int turn;
+	u64 opened;
 	struct tn_soft_user user[TN_SOFT_CONTEXTS_MAX];
 	struct tn_fe_quota others;
 	struct tn_rma_region region[TN_SOFT_REGIONS_MAX];

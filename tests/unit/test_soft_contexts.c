@@ -362,6 +362,7 @@ static void check_step(const struct work *w)
 	fake_context(1)->ready = false;
 	ctx = fake_context(2);
 	ctx->open = w->open;
+	f.rma.opened = w->open ? 3 : 1;
 	ctx->ready = w->ready;
 	ctx->blocked = w->blocked;
 	ctx->dead = w->dead;
