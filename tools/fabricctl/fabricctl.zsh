@@ -122,14 +122,18 @@ _fabricctl_word() {
 	DIR) _files -/; return ;;
 	INTERFACE) words=(/sys/class/net/*(N:t)) ;;
 	NAME | NAME.PORT)
-		case $2 in
+		case ${2:-$group} in
 		--lab | --name) _fabricctl_labs; return ;;
-		--job) words=(${(f)"$($program job list --timeout 1 2>/dev/null | awk 'NR > 1 && NF > 6 { print $1 }')"}) ;;
-		'') words=(${${(f)"$(grep -lsx DEVTYPE=torus /sys/class/net/*/uevent)"}:h:t}) ;;
+		--job | job)
+			[[ $group$command == jobstart ]] || words=(${(f)"$($program job list --timeout 1 2>/dev/null |
+				awk 'NR > 1 && NF > 6 { print $1 }')"})
+			;;
+		device) words=(${${(f)"$(grep -lsx DEVTYPE=torus /sys/class/net/*/uevent)"}:h:t}) ;;
 		esac
 		;;
 	move | full | slurm | 'on off') words=(${=1}) ;;
 	FORMAT) words=(openmpi mpich slurm rubik) ;;
+	HOW) words=(box grow list) ;;
 	PROTOCOL) words=(auto angara acknak hippi) ;;
 	LEVEL)
 		words=(error warning info)
