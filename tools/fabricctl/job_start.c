@@ -113,8 +113,10 @@ static int job_start(struct ctl *ctl, int argc, char **argv)
 	if (status == OK) {
 		job = json_array_get(json_object_get(data, "jobs"), 0);
 		if (!ctl->json && job)
-			printf("job '%s' has %llu nodes: 'fabricctl job hosts %s' names them\n",
-			       argv[0], (unsigned long long)json_count(job, "nodes"), argv[0]);
+			printf("job '%s' has %llu node%s: 'fabricctl job hosts %s' names %s\n",
+			       argv[0], (unsigned long long)json_count(job, "nodes"),
+			       json_count(job, "nodes") == 1 ? "" : "s", argv[0],
+			       json_count(job, "nodes") == 1 ? "it" : "them");
 		status = job_changed(ctl, data);
 		json_decref(data);
 	}
@@ -127,8 +129,7 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "at", 0, "NODE", &at, 0, 0,
 	  "the box begins, or the job grows, at this node" },
 	{ OPT_TEXT, "how", 0, "HOW", &how, 0, 0,
-	  "box: a free box of the torus (default); grow: neighbours find the nodes;\n"
-	  "list: the nodes of --list" },
+	  "nodes of a free box (box, default), found by neighbours (grow), or of --list (list)" },
 	{ OPT_TEXT, "list", 0, "FILE", &list, 0, 0,
 	  "these nodes: names or coordinates in FILE; -: standard input" },
 	{ OPT_NUMBER, "links", 0, "N", &links, 1, TORUS_MAX_PORTS,
