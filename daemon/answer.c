@@ -232,7 +232,8 @@ static void root_silent(void *arg)
 		answer_error(rq, "unreachable",
 			     "the root was asked, but has not answered: it is not known whether it "
 			     "has done this; 'fabricctl root' shows whether it is lost, and %s",
-			     rq->cmd->flags & ANSWER_JOB ? "'fabricctl job list' which jobs there are" :
+			     rq->cmd->flags & ANSWER_JOB ?
+			     "'fabricctl job list' which jobs there are" :
 			     "'fabricctl status' what is excluded");
 	else if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");

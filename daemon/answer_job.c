@@ -283,13 +283,22 @@ static void answer_grown(struct request *rq, bool late)
 static void grow_job(struct request *rq, const struct record_event *e)
 {
 	const struct fm_job_want *want = &e->job.want;
-	char why[FM_TEXT_MAX] = "", node[TORUS_TEXT_MAX];
-	int err = fm_job_given(rq->d->fm, e->job.job.name) ? -EEXIST : machine_event(rq->d, e);
+	const struct fm_job_want first = { .how = FM_JOB_LIST, .nodes = 1, .at = TORUS_NO_NODE,
+					   .list = &want->at };
+	char why[FM_TEXT_MAX] = "", text[TORUS_TEXT_MAX];
+	uint32_t node;
+	int err = fm_job_given(rq->d->fm, e->job.job.name) ? -EEXIST :
+		  fm_job_choose(rq->d->fm, &first, &node, why);
+
+	if (!err) {
+		*why = '\0';
+		err = machine_event(rq->d, e);
+	}
 
 	if (err == -EHOSTUNREACH)
 		snprintf(why, sizeof(why), "the manager of node %s does not answer",
-			 torus_node_text(fm_shape(rq->d->fm), want->at, node));
-	else if (err == -ENOSPC)
+			 torus_node_text(fm_shape(rq->d->fm), want->at, text));
+	else if (err == -ENOSPC && !*why)
 		snprintf(why, sizeof(why), "too many jobs grow at the same time: try again");
 	if (err)
 		refuse_job(rq, err, e->job.job.name, why);

@@ -470,7 +470,7 @@ bool fm_job_counts(const struct fm *fm, struct fm_job_count *count);
  * @at: the first node of a box, or TORUS_NO_NODE: any; the node from which the job grows
  * @list: the nodes, if @how is FM_JOB_LIST
  * @links, @rate, @margin: if @how is FM_JOB_GROW: each node has at least so many cables of at least
- *	@rate Mbit/s and with at least @margin (percent); only over these are nodes found. 0: any
+ *	@rate Mb/s and with at least @margin (percent); only over these are nodes found. 0: any
  */
 struct fm_job_want {
 	uint8_t how;

@@ -129,9 +129,9 @@ grows() {
 		[[ $(job show g --json | jq -c '[.how, .nodes, .up, .parts]') == '["grow",7,7,1]' ]] || return 1
 	free=$(ctl nodes --lab "$lab" --json | jq -r --argjson in "$(job show g --json | jq '[.members[].name]')" \
 		'[.[] | select(.name as $n | $in | any(. == $n) | not) | .name] | first')
-	refused 1 "of 10 free nodes were found; other nodes there are in jobs" job start h -n 10 --how grow --at "$free" &&
-		refused 1 "node 2,2 belongs to a job" job start h -n 2 --how grow --at 2,2 &&
-		refused 1 "is not one with 1 link of 2000000000 Mbit/s" job start h -n 2 --how grow --at "$free" --rate 2000000000 ||
+	refused 1 "of 10 nodes were found that are free; other nodes there are in jobs" job start h -n 10 --how grow --at "$free" &&
+		refused 1 "node 2,2 belongs to job 'g'" job start h -n 2 --how grow --at 2,2 &&
+		refused 1 "only 1 of 2 nodes with 1 link of 2000000000 Mb/s were found" job start h -n 2 --how grow --at "$free" --rate 2000000000 ||
 		rc=1
 	job stop g && { job start g -n 5 --how grow --at 0,0 & pid=$!; } && job start h -n 5 --how grow --at 2,2 &&
 		wait "$pid" && job verify g && job verify h && job stop g && job stop h &&

@@ -192,7 +192,7 @@ static void growths_without_room_end_without_nodes(void **state)
 
 			begun += !err;
 			if (err)
-				assert_non_null(strstr(why, "of 10 free nodes were found; other "
+				assert_non_null(strstr(why, "of 10 nodes were found that are free; other "
 						       "nodes there are in jobs"));
 		}
 		trial_rest(&s, 10 * SEC);
@@ -219,7 +219,7 @@ static void reasons_are_reported(void **state)
 	trial_rest(&s, 10 * SEC);
 	assert_int_equal(grow("a", 13, 15), 0);
 	assert_int_equal(await("a"), -ENOSPC);
-	assert_string_equal(why, "only 12 of 13 free nodes were found; other nodes there are in "
+	assert_string_equal(why, "only 12 of 13 nodes were found that are free; other nodes there are in "
 			    "jobs, or out of service");
 	assert_int_equal(grow("a", 2, 0), 0);
 	assert_int_equal(await("a"), -EBUSY);
@@ -230,11 +230,16 @@ static void reasons_are_reported(void **state)
 	stop_all();
 	assert_int_equal(fm_job_grow(root(), &job, &fast, world_now(s.w)), 0);
 	assert_int_equal(await("fast"), -ENOSPC);
-	assert_string_equal(why, "node 0,0 is not one with 2 links of 1000 Mbit/s");
+	assert_string_equal(why, "node 0,0 is not one with 2 links of 1000 Mb/s");
 	world_hang(s.w, 6, true);
 	trial_run(&s, 100 * MS);
 	assert_int_equal(grow("a", 16, 5), 0);
 	assert_int_equal(await("a"), -ETIMEDOUT);
+	assert_non_null(strstr(why, "the neighbour of node 'n"));
+	assert_non_null(strstr(why, " does not answer: its fabricd hangs"));
+	trial_run(&s, 20 * SEC);		/* now the table has it as silent */
+	assert_int_equal(grow("others", 15, 5), 0);
+	assert_int_equal(await("others"), 0);
 	world_hang(s.w, 6, false);
 	trial_rest(&s, 30 * SEC);
 	world_power(s.w, 9, false);

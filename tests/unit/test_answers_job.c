@@ -68,8 +68,8 @@ static void job_that_grows_is_answered_when_it_is_in_force(void **state)
 	replies(GROW, STARTED);
 	replies("{'cmd':'job-start','name':'new','how':'grow','count':2,'node':'1,1','min_links':12,"
 		"'min_rate':10000,'min_margin':120}", STARTED);
-	does("grow 'new' from 0 to 3 nodes, 0 links, rate 0, margin 0, by 'ann'\n"
-	     "grow 'new' from 4 to 2 nodes, 12 links, rate 10000, margin 120, by 'ann'\n");
+	does("choose 1 of 1 at -1; grow 'new' from 0 to 3 nodes, 0 links, rate 0, margin 0, by 'ann'\n"
+	     "choose 1 of 1 at -1; grow 'new' from 4 to 2 nodes, 12 links, rate 10000, margin 120, by 'ann'\n");
 	a.growth = -EINPROGRESS;
 	waits(GROW, 0, STARTED);
 	a.growth = a.growth_later = -EINPROGRESS;
@@ -88,6 +88,9 @@ static void reasons_why_a_job_does_not_grow_are_answered(void **state)
 	refuses(GROW, "failed", "it did not grow");
 	a.growth = a.growth_later = -EPERM;
 	refuses(GROW, "unreachable", "this node is not the root any more");
+	a.choose_error = -EBUSY;
+	refuses(GROW, "failed", "no such nodes");
+	a.choose_error = 0;
 	a.change_error = -ENOSPC;
 	refuses(GROW, "failed", "too many jobs grow at the same time: try again");
 	a.change_error = -EHOSTUNREACH;

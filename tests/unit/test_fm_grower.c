@@ -92,7 +92,7 @@ uint32_t fm_table_self(const struct fm *fm)
 
 bool fm_is_out_of_service(const struct torus_shape *shape, uint16_t admin)
 {
-	assert_int_equal(shape->ndims, 0);
+	assert_int_equal(shape->ndims, 1);
 	return admin == 0xf;
 }
 
@@ -154,6 +154,7 @@ static void begin(void)
 		fm->up = &to_root;
 		fm->cfg.resend = RESEND;
 		fm->table.version = 1;
+		fm->table.shape = (struct torus_shape) { 1, { NODES, 1, 1, 1, 1, 1 } };
 		fm->table.entry = entry;
 		fm->table.closed = closed;
 		entry[i].node = i;
@@ -556,6 +557,21 @@ static void lack_of_memory_is_reported(void **state)
 	struct fm fm = { .guid = 1 };
 
 	(void)state;
+	begin();
+	memory_fails_at(1);
+	order(0, 7, 1, 0, 0);
+	run(now + MS);
+	assert_true(memory_failed());
+	assert_int_equal(reported[0].err, ENOMEM);
+	order(0, 7, 0, 0, 0);
+	memory_fails_at(2);		/* at the neighbour, which seems to have lost the packet */
+	order(0, 8, 2, 0, 0);
+	run(now + 10 * MS);
+	assert_true(memory_failed());
+	run(now + 100 * MS);
+	assert_false(reported[1].ended);
+	assert_int_equal(reported[1].serial, 8);
+	end();
 	memory_fails_at(1);
 	assert_false(fm_grower_new(&fm));
 	assert_true(memory_failed());

@@ -381,10 +381,10 @@ static void reasons_of_ends_are_explained(void **state)
 {
 	static const struct { enum fm_growth_why reason; uint8_t port, met; uint32_t err; int is;
 			      const char *text; } c[] = {
-		{ FM_GROWTH_TOO_FEW, 0xff, 0, 0, -ENOSPC, "only 2 of 4 free nodes with 3 links of 4 "
-		  "Mbit/s and margin 5% were found" },
-		{ FM_GROWTH_TOO_FEW, 0xff, FM_GROWTH_MET_BUSY, 0, -ENOSPC, "only 2 of 4 free nodes "
-		  "with 3 links of 4 Mbit/s and margin 5% were found; other nodes there are in jobs, "
+		{ FM_GROWTH_TOO_FEW, 0xff, 0, 0, -ENOSPC, "only 2 of 4 nodes with 3 links of 4 "
+		  "Mb/s and margin 5% were found that are free" },
+		{ FM_GROWTH_TOO_FEW, 0xff, FM_GROWTH_MET_BUSY, 0, -ENOSPC, "only 2 of 4 nodes "
+		  "with 3 links of 4 Mb/s and margin 5% were found that are free; other nodes there are in jobs, "
 		  "or out of service" },
 		{ FM_GROWTH_LATE, 0xff, 0, 0, -ETIMEDOUT, "not all nodes had answered after 1200 ms" },
 		{ FM_GROWTH_LOST, 1, 0, 0, -EAGAIN, "node 107 at +y lost its link meanwhile: try again" },
@@ -396,7 +396,7 @@ static void reasons_of_ends_are_explained(void **state)
 		{ FM_GROWTH_FORGED, 2, 0, 0, -EPROTO, "node 107 at -x ended it" },
 		{ 0, 0, 0, EBUSY, -EBUSY, "node 1,1 belongs to a job or to another growth, or is out "
 		  "of service" },
-		{ 0, 0, 0, ENOLINK, -ENOSPC, "node 1,1 is not one with 3 links of 4 Mbit/s and margin "
+		{ 0, 0, 0, ENOLINK, -ENOSPC, "node 1,1 is not one with 3 links of 4 Mb/s and margin "
 		  "5%" },
 		{ 0, 0, 0, EINVAL, -ENOSPC, "node 1,1: Invalid argument" },
 	};
@@ -418,11 +418,11 @@ static void reasons_of_ends_are_explained(void **state)
 static void terms_are_named_only_if_there_are_any(void **state)
 {
 	static const struct { uint8_t links; uint32_t rate; uint16_t margin; const char *text; } c[] = {
-		{ 0, 0, 0, "only 2 of 4 free nodes were found" },
-		{ 1, 0, 0, "only 2 of 4 free nodes with 1 link were found" },
-		{ 2, 0, 0, "only 2 of 4 free nodes with 2 links were found" },
-		{ 0, 7, 0, "only 2 of 4 free nodes with 1 link of 7 Mbit/s were found" },
-		{ 0, 0, 8, "only 2 of 4 free nodes with 1 link and margin 8% were found" },
+		{ 0, 0, 0, "only 2 of 4 nodes were found that are free" },
+		{ 1, 0, 0, "only 2 of 4 nodes with 1 link were found that are free" },
+		{ 2, 0, 0, "only 2 of 4 nodes with 2 links were found that are free" },
+		{ 0, 7, 0, "only 2 of 4 nodes with 1 link of 7 Mb/s were found that are free" },
+		{ 0, 0, 8, "only 2 of 4 nodes with 1 link and margin 8% were found that are free" },
 	};
 	struct fm_job job = { .how = FM_JOB_GROW, .nodes = 4, .name = "a" };
 

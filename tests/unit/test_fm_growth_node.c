@@ -812,7 +812,7 @@ static void message_is_repeated_until_neighbour_is_silent(void **state)
 	invite(2);
 	nstages = 0;
 	g.probe = NEVER;
-	for (unsigned int i = 0; i < 40; i++) {
+	for (unsigned int i = 0; i < 20; i++) {
 		at = n = 0;
 		assert_int_equal(fm_growth_expiry(&g), g.now + 50 * MS);
 		fm_growth_due(&g, fm_growth_expiry(&g) - 1);
@@ -829,7 +829,7 @@ static void message_is_repeated_until_neighbour_is_silent(void **state)
 	was(FM_GROWTH_RELEASES);
 	assert_true(g.end.why == FM_GROWTH_SILENT && g.end.port == 1);
 	/* A release that is not confirmed ends without the silent ones. */
-	for (unsigned int i = 0; i < 41; i++) {
+	for (unsigned int i = 0; i < 21; i++) {
 		n = 0;
 		fm_growth_due(&g, fm_growth_expiry(&g));
 	}

@@ -28,8 +28,8 @@
 #include "lib/deps/invariant.h"
 
 #define REPEAT (50 * MS)
-/* after this many attempts the neighbour is silent: 2 s, as long as the root waits for managers */
-#define TRIES_MAX 40
+/* after this many attempts the neighbour is silent: 1 s, less than the limit of root/grown.c */
+#define TRIES_MAX 20
 
 void fm_edges_reset(struct fm_growth *g)
 {

@@ -72,7 +72,7 @@ struct fm_growth_id {
  * struct fm_growth_terms - what a node must have to become a member
  * @links: least number of cables that have at least @rate and @margin; the partition grows over
  *	such cables only
- * @rate: Mbit/s
+ * @rate: Mb/s, of all lanes of a cable together
  * @margin: of the receiver's eye, as in struct fm_growth_port
  */
 struct fm_growth_terms {

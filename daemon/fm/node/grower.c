@@ -23,8 +23,8 @@
  * is on its way.
  *
  * A node joins no growth unless the table has it as up, in service and free. It uses the cables
- * that are up and that the table does not exclude. Rate and margin of a cable are those of its last
- * event: when the link came up, or has changed its lanes.
+ * that are up, that the table does not exclude, and that do not lead to a silent manager. Rate and
+ * margin of a cable are those of its last event: when the link came up, or has changed its lanes.
  *
  * Tests: tests/unit/test_fm_grower.c, tests/sim/test_job_grow.c.
  */
@@ -46,15 +46,17 @@
 
 /**
  * struct fm_grower - what this node does in growths
- * @is: rate and margin of each port; @is.up is not used
+ * @growth: NULL until the first message of a growth, because most nodes never get one
+ * @rate, @margin: of each port, as in struct fm_growth_port
  * @serial: number of the last growth that the root ordered this node to begin; 0: none
  * @report: the message that is sent to the root; @reports: it is repeated, next at @again
  * @until: when the report ends, and the membership with it; NEVER
  */
 struct fm_grower {
-	struct fm_growth growth;
+	struct fm_growth *growth;
 	bool reports;
-	struct fm_growth_port is[TORUS_MAX_PORTS];
+	uint32_t rate[TORUS_MAX_PORTS];
+	uint16_t margin[TORUS_MAX_PORTS];
 	uint64_t serial;
 	struct fm_grown_msg report;
 	uint64_t again, until;
@@ -94,7 +96,7 @@ static void send_growth_packet(void *arg, unsigned int port, const struct fm_gro
 static void report_stage(void *arg, enum fm_growth_stage stage)
 {
 	struct fm *fm = arg;
-	const struct fm_growth *g = &fm->grower->growth;
+	const struct fm_growth *g = fm->grower->growth;
 	struct fm_grown_msg m = { .first = g->id.guid, .serial = g->id.serial };
 
 	if (stage == FM_GROWTH_RUNS) {
@@ -120,7 +122,7 @@ static const struct fm_growth_ops growth_ops = {
 /* Forgets all growths, in a new life: neighbours notice that this node is no longer a member. */
 static void forget_growth(struct fm *fm, uint32_t life)
 {
-	fm_growth_init(&fm->grower->growth, &growth_ops, fm, fm->guid, fm->nports, life + !life);
+	fm_growth_init(fm->grower->growth, &growth_ops, fm, fm->guid, fm->nports, life + !life);
 }
 
 bool fm_grower_new(struct fm *fm)
@@ -134,6 +136,8 @@ bool fm_grower_new(struct fm *fm)
 
 void fm_grower_free(struct fm *fm)
 {
+	if (fm->grower)
+		free(fm->grower->growth);
 	free(fm->grower);
 }
 
@@ -143,14 +147,13 @@ static void note_quality(struct fm_grower *w, const struct torus_link *l)
 
 	if (l->port >= TORUS_MAX_PORTS)
 		return;
-	w->is[l->port].rate = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
-	w->is[l->port].margin = l->gauge[TORUS_PG_MARGIN] < UINT16_MAX ?
+	w->rate[l->port] = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+	w->margin[l->port] = l->gauge[TORUS_PG_MARGIN] < UINT16_MAX ?
 		(uint16_t)l->gauge[TORUS_PG_MARGIN] : UINT16_MAX;
 }
 
 void fm_grower_begin(struct fm *fm, const struct torus_link *links)
 {
-	forget_growth(fm, (uint32_t)fm_mix(fm->random));
 	for (unsigned int p = 0; p < fm->nports; p++)
 		note_quality(fm->grower, &links[p]);
 }
@@ -163,6 +166,17 @@ static const struct fm_entry *find_own_entry(const struct fm *fm)
 	return self == TORUS_NO_NODE ? NULL : &fm->table.entry[self];
 }
 
+/*
+ * Return: false if the table has the manager behind port @p as silent: it would not answer. @e:
+ * entry of this node, or NULL
+ */
+static bool is_neighbour_up(const struct fm *fm, const struct fm_entry *e, unsigned int p)
+{
+	const struct fm_table *t = &fm->table;
+
+	return !e || t->entry[torus_neighbour(&t->shape, e->node, p)].state == FM_NODE_UP;
+}
+
 /* Takes over the job and the ports of this node from the table and from the links. */
 static void update_growth(struct fm *fm)
 {
@@ -172,15 +186,16 @@ static void update_growth(struct fm *fm)
 
 	if (e && e->job && !w->report.err)
 		stop_report(w);
-	if (e && e->job && w->growth.stage == FM_GROWTH_RUNS)
-		forget_growth(fm, w->growth.life + 1);
-	fm_growth_close(&w->growth, !e || e->job || e->state != FM_NODE_UP ||
+	if (e && e->job && w->growth->stage == FM_GROWTH_RUNS)
+		forget_growth(fm, w->growth->life + 1);
+	fm_growth_close(w->growth, !e || e->job || e->state != FM_NODE_UP ||
 			fm_is_out_of_service(&fm->table.shape, e->admin));
 	for (unsigned int p = 0; p < fm->nports; p++) {
-		struct fm_growth_port is = w->is[p];
+		struct fm_growth_port is = { .rate = w->rate[p], .margin = w->margin[p] };
 
-		is.up = p < fm_ports_used(fm) && fm_port_up(fm, p) && !(closed >> p & 1);
-		fm_growth_port(&w->growth, p, &is, fm->now);
+		is.up = p < fm_ports_used(fm) && fm_port_up(fm, p) && !(closed >> p & 1) &&
+			is_neighbour_up(fm, e, p);
+		fm_growth_port(w->growth, p, &is, fm->now);
 	}
 }
 
@@ -189,7 +204,24 @@ void fm_grower_link(struct fm *fm, const struct torus_link *l)
 	if (l->port >= fm->nports)
 		return;
 	note_quality(fm->grower, l);
-	update_growth(fm);
+	if (fm->grower->growth)
+		update_growth(fm);
+}
+
+/*
+ * Makes the growth of this node, unless there is one, in a life that this node has not had. Return:
+ * false if there is no memory
+ */
+static bool make_growth(struct fm *fm)
+{
+	struct fm_grower *w = fm->grower;
+
+	if (w->growth)
+		return true;
+	w->growth = malloc(sizeof(*w->growth));
+	if (w->growth)
+		forget_growth(fm, (uint32_t)fm_mix(fm->random));
+	return w->growth;
 }
 
 bool fm_grower_packet(struct fm *fm, unsigned int port, const uint8_t *data, size_t len)
@@ -198,10 +230,10 @@ bool fm_grower_packet(struct fm *fm, unsigned int port, const uint8_t *data, siz
 
 	if (!fm_growth_is_packet(data, len))
 		return false;
-	if (port >= fm->nports || fm_growth_get(data, len, &m))
+	if (port >= fm->nports || fm_growth_get(data, len, &m) || !make_growth(fm))
 		return true;
 	update_growth(fm);
-	fm_growth_receive(&fm->grower->growth, port, &m, fm->now);
+	fm_growth_receive(fm->grower->growth, port, &m, fm->now);
 	return true;
 }
 
@@ -213,13 +245,16 @@ static void begin_growth(struct fm *fm, const struct fm_grow_msg *m)
 		.links = m->links, .rate = m->rate, .margin = m->margin,
 	};
 	struct fm_grown_msg failed = { .first = m->guid, .serial = m->serial, .ended = true };
-	int err;
+	int err = -ENOMEM;
 
 	if (m->serial == w->serial)
 		return;
 	w->serial = m->serial;
-	update_growth(fm);
-	err = fm_growth_begin(&w->growth, m->serial, m->nodes, &terms, m->limit_ms * MS, fm->now);
+	if (make_growth(fm)) {
+		update_growth(fm);
+		err = fm_growth_begin(w->growth, m->serial, m->nodes, &terms, m->limit_ms * MS,
+				      fm->now);
+	}
 	if (!err)
 		return;
 	failed.err = (uint32_t)-err;
@@ -230,13 +265,12 @@ static void begin_growth(struct fm *fm, const struct fm_grow_msg *m)
 static void leave_growth(struct fm *fm, const struct fm_grow_msg *m)
 {
 	struct fm_grower *w = fm->grower;
-	const struct fm_growth_id *id = &w->growth.id;
 
 	if (w->reports && w->report.first == m->guid && w->report.serial == m->serial)
 		stop_report(w);
-	if (id->guid != m->guid || id->serial != m->serial)
+	if (!w->growth || w->growth->id.guid != m->guid || w->growth->id.serial != m->serial)
 		return;
-	fm_growth_release(&w->growth, fm->now);
+	fm_growth_release(w->growth, fm->now);
 	if (w->report.serial == m->serial)
 		stop_report(w);
 }
@@ -261,7 +295,8 @@ static void report_due(struct fm *fm)
 
 	if (w->until <= fm->now) {
 		stop_report(w);
-		fm_growth_release(&w->growth, fm->now);
+		if (w->growth)
+			fm_growth_release(w->growth, fm->now);
 		if (w->report.ended)
 			stop_report(w);
 	} else if (w->again <= fm->now) {
@@ -274,11 +309,10 @@ void fm_grower_due(struct fm *fm)
 {
 	struct fm_grower *w = fm->grower;
 
-	if (w->growth.stage == FM_GROWTH_FREE && !w->reports)
-		return;
-	update_growth(fm);
-	if (fm_growth_expiry(&w->growth) <= fm->now)
-		fm_growth_due(&w->growth, fm->now);
+	if (w->growth && (w->growth->stage != FM_GROWTH_FREE || w->reports))
+		update_growth(fm);
+	if (w->growth && fm_growth_expiry(w->growth) <= fm->now)
+		fm_growth_due(w->growth, fm->now);
 	if (w->reports)
 		report_due(fm);
 }
@@ -287,5 +321,7 @@ uint64_t fm_grower_expiry(const struct fm *fm)
 {
 	const struct fm_grower *w = fm->grower;
 
-	return earlier(fm_growth_expiry(&w->growth), earlier(w->again, w->until));
+	uint64_t at = earlier(w->again, w->until);
+
+	return w->growth ? earlier(fm_growth_expiry(w->growth), at) : at;
 }

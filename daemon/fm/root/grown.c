@@ -170,7 +170,7 @@ static void grow_again(struct fm *fm, struct growth *g)
 
 /* --- reasons --------------------------------------------------------------------------- */
 
-/* Writes what the members needed, if anything: " with 2 links of 10000 Mbit/s and margin 120%" */
+/* Writes what the members needed, if anything: " with 2 links of 10000 Mb/s and margin 120%" */
 static void describe_terms(const struct fm_job_want *w, char text[TERMS_MAX])
 {
 	size_t n;
@@ -181,7 +181,7 @@ static void describe_terms(const struct fm_job_want *w, char text[TERMS_MAX])
 	n = (size_t)snprintf(text, TERMS_MAX, " with %u link%s", w->links ? w->links : 1,
 			     w->links > 1 ? "s" : "");
 	if (w->rate)
-		n += (size_t)snprintf(text + n, TERMS_MAX - n, " of %u Mbit/s", w->rate);
+		n += (size_t)snprintf(text + n, TERMS_MAX - n, " of %u Mb/s", w->rate);
 	if (w->margin)
 		snprintf(text + n, TERMS_MAX - n, " and margin %u%%", w->margin);
 }
@@ -228,7 +228,7 @@ static int explain_end(const struct fm *fm, struct growth *g, const struct fm_gr
 	describe_terms(&g->want, terms);
 	switch (m->why) {
 	case FM_GROWTH_TOO_FEW:
-		snprintf(g->why, sizeof(g->why), "only %u of %u free nodes%s were found%s",
+		snprintf(g->why, sizeof(g->why), "only %u of %u nodes%s were found that are free%s",
 			 m->found, g->want.nodes, terms, busy);
 		return -ENOSPC;
 	case FM_GROWTH_LATE:
