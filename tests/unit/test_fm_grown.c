@@ -272,6 +272,22 @@ static void reports_of_other_growths_are_ignored(void **state)
 	end();
 }
 
+/* Nodes have other numbers in another shape. */
+static void growth_ends_if_the_shape_changes(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(grow("a", 2, 5), 0);
+	member(5, 0);
+	fm.table.shape.size[1] = 3;
+	member(6, 1);
+	assert_int_equal(state_of("a"), -EAGAIN);
+	assert_string_equal(why, "the shape of the fabric has changed meanwhile: try again");
+	assert_int_equal(jobs, 0);
+	expect_over(&ordered[0]);
+	end();
+}
+
 static void order_is_repeated_until_a_node_reports(void **state)
 {
 	(void)state;
@@ -546,6 +562,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(job_begins_when_all_members_have_reported),
 		cmocka_unit_test(reports_of_other_growths_are_ignored),
+		cmocka_unit_test(growth_ends_if_the_shape_changes),
 		cmocka_unit_test(order_is_repeated_until_a_node_reports),
 		cmocka_unit_test(growth_is_refused_with_the_reason),
 		cmocka_unit_test(sixteen_jobs_grow_at_a_time),

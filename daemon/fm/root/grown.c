@@ -48,6 +48,7 @@
 /**
  * struct growth - a job that grows, or did not long ago
  * @want: its @list is not used
+ * @shape: of the fabric, by which nodes have these numbers
  * @order: the order to the first node; its @serial is 0 until the next attempt begins
  * @member: by number: node id + 1 of the member; 0: it has not reported. NULL: the growth has ended
  * @members: number of those that have reported; @met: any node has reported
@@ -58,6 +59,7 @@
 struct growth {
 	struct fm_job job;
 	struct fm_job_want want;
+	struct torus_shape shape;
 	struct fm_grow_msg order;
 	uint32_t *member, members;
 	uint64_t at, until;
@@ -302,6 +304,12 @@ void fm_grown_take(struct fm *fm, const struct fm_grown_msg *m)
 	if (!g)
 		return;
 	g->at = NEVER;
+	if (memcmp(&g->shape, &fm->table.shape, sizeof(g->shape))) {
+		snprintf(g->why, sizeof(g->why),
+			 "the shape of the fabric has changed meanwhile: try again");
+		finish_growth(fm, g, -EAGAIN);
+		return;
+	}
 	if (!m->ended)
 		take_member(fm, g, m);
 	else if (may_grow_again(fm, g, m))
@@ -351,7 +359,8 @@ int fm_grown_begin(struct fm *fm, const struct fm_job *job, const struct fm_job_
 		return -ENOSPC;
 	g = &s->of[s->n];
 	*g = (struct growth) {
-		.job = *job, .want = *want, .result = -EINPROGRESS, .until = fm->now + LIMIT,
+		.job = *job, .want = *want, .shape = fm->table.shape, .result = -EINPROGRESS,
+		.until = fm->now + LIMIT,
 		.member = calloc(want->nodes, sizeof(*g->member)),
 		.order = { .nodes = want->nodes, .links = want->links, .rate = want->rate,
 			   .margin = want->margin, .limit_ms = LIMIT_FIRST_MS },
