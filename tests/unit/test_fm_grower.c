@@ -39,7 +39,8 @@ struct packet {
 static struct fm node[NODES];
 static struct fm_entry entry[NODES];
 static uint16_t closed[NODES];
-static bool up[NODES][PORTS], has_table;
+static bool up[NODES][PORTS + 2], has_table;
+static unsigned int used;	/* ports in use by the shape that nodes know */
 static struct packet queue[PACKETS];
 static unsigned int queued, sent, dropped;
 static struct fm_grown_msg reported[NODES];
@@ -76,7 +77,7 @@ void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *m
 unsigned int fm_ports_used(const struct fm *fm)
 {
 	(void)fm;
-	return PORTS;
+	return used;
 }
 
 bool fm_port_up(const struct fm *fm, unsigned int p)
@@ -107,6 +108,7 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 
 	assert_int_equal(len, FM_GROWTH_BYTES);
 	sent++;
+	assert_true(port < PORTS);
 	if (queued == PACKETS || (port ? !from : from == NODES - 1)) {
 		dropped++;
 		return;
@@ -141,6 +143,7 @@ static void begin(void)
 	memset(reports, 0, sizeof(reports));
 	queued = sent = dropped = orders = 0;
 	now = SEC;
+	used = PORTS;
 	has_table = true;
 	for (unsigned int i = 0; i < NODES; i++) {
 		struct fm *fm = &node[i];
@@ -403,6 +406,25 @@ static void loss_of_a_cable_ends_a_growth(void **state)
 	end();
 }
 
+/* A table of fewer dimensions than the shape that a node knows has no neighbours at other ports. */
+static void ports_beyond_the_table_are_not_used(void **state)
+{
+	(void)state;
+	begin();
+	used = PORTS + 2;
+	for (unsigned int i = 0; i < NODES; i++) {
+		node[i].nports = PORTS + 2;
+		up[i][PORTS] = up[i][PORTS + 1] = true;
+	}
+	order(1, 7, NODES + 1, 0, 0);
+	run(now + 10 * MS);
+	assert_true(reported[1].ended);
+	assert_int_equal(reported[1].why, FM_GROWTH_TOO_FEW);
+	assert_int_equal(reported[1].found, NODES);
+	end();
+	memset(up, 0, sizeof(up));
+}
+
 /* Each reason why a node is not free keeps it out of growths, and out of beginning one. */
 static void only_free_nodes_take_part(void **state)
 {
@@ -588,6 +610,7 @@ int main(void)
 		cmocka_unit_test(first_member_reports_why_a_growth_ended),
 		cmocka_unit_test(member_that_has_reported_reports_the_end),
 		cmocka_unit_test(loss_of_a_cable_ends_a_growth),
+		cmocka_unit_test(ports_beyond_the_table_are_not_used),
 		cmocka_unit_test(only_free_nodes_take_part),
 		cmocka_unit_test(links_below_the_terms_are_not_used),
 		cmocka_unit_test(other_packets_are_left_to_others),

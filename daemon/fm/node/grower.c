@@ -167,14 +167,18 @@ static const struct fm_entry *find_own_entry(const struct fm *fm)
 }
 
 /*
- * Return: false if the table has the manager behind port @p as silent: it would not answer. @e:
+ * Return: false if the table has the manager behind port @p as silent: it would not answer; or if
+ * the shape of the table does not have the port: this node may know another shape already. @e:
  * entry of this node, or NULL
  */
 static bool is_neighbour_up(const struct fm *fm, const struct fm_entry *e, unsigned int p)
 {
 	const struct fm_table *t = &fm->table;
 
-	return !e || t->entry[torus_neighbour(&t->shape, e->node, p)].state == FM_NODE_UP;
+	if (!e)
+		return true;
+	return p < 2u * t->shape.ndims &&
+	       t->entry[torus_neighbour(&t->shape, e->node, p)].state == FM_NODE_UP;
 }
 
 /* Takes over the job and the ports of this node from the table and from the links. */
