@@ -310,10 +310,15 @@ static void shell_lock(struct tn_soft *soft) __acquires(&shell_of(soft)->lock)
 
 static void shell_unlock(struct tn_soft *soft, bool changed) __releases(&shell_of(soft)->lock)
 {
+	struct torus_soft *s = shell_of(soft);
+	struct tn_soft_block *left = s->rma_left;
+
+	s->rma_left = NULL;
 	if (changed)
-		torus_soft_unlock(shell_of(soft));
+		torus_soft_unlock(s);
 	else
-		torus_soft_unlock_read(shell_of(soft));
+		torus_soft_unlock_read(s);
+	torus_rma_free_left(left);
 }
 
 static u64 shell_now(struct tn_soft *soft)
@@ -435,6 +440,7 @@ void torus_nic_free(struct torus_soft *s)
 	__skb_queue_purge(&s->up);
 	__skb_queue_purge(&s->down);
 	torus_soft_unlock_read(s);
+	torus_rma_free_left(s->rma_left);
 	kvfree(s->rma);
 	kvfree(s->soft.table);
 	kvfree(s->soft.nic);

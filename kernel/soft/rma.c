@@ -378,11 +378,19 @@ u64 torus_rma_expiry(const struct torus_soft *s)
 
 void torus_rma_leave(struct torus_soft *s)
 {
-	struct tn_soft_block *memory, *next;
-
 	lockdep_assert_held(&s->lock);
-	for (memory = s->rma ? tn_soft_rma_leave(s->rma) : NULL; memory; memory = next) {
-		next = memory->next;
-		kvfree(memory);
+	tn_assert(!s->rma_left);	/* whoever releases the lock takes it */
+	if (s->rma)
+		s->rma_left = tn_soft_rma_leave(s->rma);
+}
+
+void torus_rma_free_left(struct tn_soft_block *left)
+{
+	struct tn_soft_block *next;
+
+	for (; left; left = next) {
+		next = left->next;
+		kvfree(left);
+		cond_resched();
 	}
 }
