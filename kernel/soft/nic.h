@@ -197,7 +197,7 @@ struct torus_parking {
  * @up: messages that are given to the host when the lock is released (lock)
  * @down: frames that are sent by lower devices when the lock is released (lock)
  * @rma: remote memory, from the first context on; else NULL (lock)
- * @rma_left: memory of @rma that is to be freed when the lock is released: may be many blocks (lock)
+ * @rma_left: memory of @rma to free when the lock has been released: maybe many blocks (lock)
  * @park: memory of the parking segment (lock)
  * @frame: the frame that is being sent (lock)
  * @piece: pieces of the frame that is being received (lock)
@@ -479,7 +479,7 @@ extern const struct torus_rma_ops torus_soft_rma_ops;
 bool torus_rma_step(struct torus_soft *s, u64 now);
 /** torus_rma_expiry() - Return: when to call torus_rma_step() again, ns; ~0 for never (lock) */
 u64 torus_rma_expiry(const struct torus_soft *s);
-/** torus_rma_leave() - end all contexts, because the NIC leaves its place; fills @rma_left (lock) */
+/** torus_rma_leave() - end all contexts: the NIC leaves its place; fills @rma_left (lock) */
 void torus_rma_leave(struct torus_soft *s);
 /** torus_rma_free_left() - free the memory that was taken from @rma_left (without the lock) */
 void torus_rma_free_left(struct tn_soft_block *left);
