@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The state of a NIC, shared by nic.c (host side, links, counters), router.c (moves packets),
- * deliver.c (packets that reach their destination), table.c (rows, holds, colours, parking
- * commands) and via.c (relays).
+ * The state of a NIC, shared by nic.c (set-up, place), nic_send.c (packets of this node),
+ * nic_ports.c (frames, timers, counters), router.c (moves packets), deliver.c (packets that reach
+ * their destination), table.c (rows, holds, colours, parking commands) and via.c (relays).
  */
 #ifndef TN_NIC_IMPL_H
 #define TN_NIC_IMPL_H
@@ -344,14 +344,16 @@ void tn_rma_poll(struct tn_nic *nic, u64 now);
 u64 tn_rma_expiry(const struct tn_nic *nic);
 
 /* nic.c */
+/** tn_gone() - count the packets of @done, which neighbours have accepted, and free them */
+void tn_gone(struct tn_nic *nic, struct tn_queue *done);
+
+/* nic_send.c */
 /**
  * tn_send_service() - send a packet of a service to another node: hdr.len, tail.flags and tail.vb
  * are set. A reply (VCD1) needs no room in a queue, but its row.
  * Return: as tn_nic_send().
  */
 int tn_send_service(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc);
-/** tn_gone() - count the packets of @done, which neighbours have accepted, and free them */
-void tn_gone(struct tn_nic *nic, struct tn_queue *done);
 /**
  * tn_launch_waiting() - inject packets of this node that waited for the relay window. Return: true
  * if any was injected

@@ -43,7 +43,7 @@
  * Fair. If nothing can move to one destination, packets of the same source to other destinations
  * still move. The host's packets wait in a queue for each output port and VC: a port that gets no
  * credits of a VC, or whose link is dead while the parking segment is full, stops the queue of that
- * port and VC only (blocked_port_keeps_only_its_own_packets() of tests/unit/test_nic_host.c).
+ * port and VC only (blocked_port_keeps_only_its_own_packets() of tests/unit/test_nic_send.c).
  * Packets on hold, or in front of the relay window, are counted by destination: those to one
  * destination may use eight times as many bytes as are left of hold_bytes. So a first destination
  * may use eight ninths of all, and a second one eight ninths of the rest: the first one cannot take

@@ -41,4 +41,16 @@ static inline void work(void)
 	tn_nic_work(l.nic, l.now);
 }
 
+/* Return: a packet of @len flits of data, all of a message. */
+static inline struct tn_pkt *make_packet(u16 len)
+{
+	struct tn_pkt *pkt = memory_new(&l.mem, len);
+
+	memset(pkt->payload, 0x5a, (size_t)len * TN_FLIT);
+	pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .len = len };
+	pkt->tail = (struct tn_tail) { .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
+	pkt->in_vc = 0xa5;
+	return pkt;
+}
+
 #endif /* TESTS_ONE_LONE_H */
