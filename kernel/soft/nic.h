@@ -4,9 +4,10 @@
  * between its files.
  *
  *	rtnl.c     rtnl link type         nic.c      the core's host: lock, NAPI, timer
- *	port.c     lower devices, frames  frame.c    packets in frames
- *	pkt.c      packets' memory        park.c     the parking segment
- *	tx.c       the host's queue       cut.c      its messages into packets
+ *	port.c     frames of ports        lower.c    lower devices of ports
+ *	frame.c    packets in frames      pkt.c      packets' memory
+ *	park.c     the parking segment    tx.c       the host's queue
+ *	cut.c      its messages into packets
  *	msg.c      host messages          param.c    a NIC's parameters
  *	rma.c      remote memory
  *
@@ -397,6 +398,27 @@ void torus_park_give(struct tn_pkt *pkt);
 
 /* --- port.c --------------------------------------------------------------------- */
 
+/** torus_port_rx() - the rx_handler of lower devices: takes frames of TN_ETHERTYPE */
+rx_handler_result_t torus_port_rx(struct sk_buff **pskb);
+/** torus_port_drop_late() - drop the delayed frames of a port, whose cable is removed */
+void torus_port_drop_late(struct torus_port *port);
+/**
+ * torus_ports_take() - take received frames, which the core can read (NAPI, without the lock)
+ * @s: the NIC
+ * @out: the frames are appended
+ * @budget: most frames to take
+ * Return: true if there may be more.
+ */
+bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget);
+/** torus_port_changed() - forget the other end's address if the link is not joined (lock) */
+void torus_port_changed(struct torus_soft *s, unsigned int num, u8 state);
+/** torus_ports_rx() - give the frames @rx to the core, and free them (lock) */
+void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now);
+/** torus_ports_tx() - queue frames of the core on s->down (lock). Return: true if there are more */
+bool torus_ports_tx(struct torus_soft *s, u64 now);
+
+/* --- lower.c -------------------------------------------------------------------- */
+
 /**
  * torus_port_attach() - bind a port to a lower device of the NIC's namespace
  * @s: the NIC
@@ -420,20 +442,6 @@ void torus_port_release(struct torus_soft *s, const struct net_device *lower);
 void torus_port_detach(struct torus_soft *s, unsigned int num);
 /** torus_port_init() - initialise port @num, after the core was made */
 void torus_port_init(struct torus_soft *s, unsigned int num);
-/**
- * torus_ports_take() - take received frames, which the core can read (NAPI, without the lock)
- * @s: the NIC
- * @out: the frames are appended
- * @budget: most frames to take
- * Return: true if there may be more.
- */
-bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget);
-/** torus_port_changed() - forget the other end's address if the link is not joined (lock) */
-void torus_port_changed(struct torus_soft *s, unsigned int num, u8 state);
-/** torus_ports_rx() - give the frames @rx to the core, and free them (lock) */
-void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now);
-/** torus_ports_tx() - queue frames of the core on s->down (lock). Return: true if there are more */
-bool torus_ports_tx(struct torus_soft *s, u64 now);
 /** torus_port_register() - begin to watch lower devices. Return: 0 or -errno */
 int torus_port_register(void);
 /** torus_port_unregister() - stop watching lower devices; no port is bound any more */
