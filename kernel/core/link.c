@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sending by a link: packets that wait for it, and the frames in which they leave. link_rx.c
- * receives frames; linkstate.c has the states and timers of a link.
+ * receives frames; linkstate.c has the states and timers of a link, handshake.c its INITs.
  */
 #include "linkstate.h"
 #include "times.h"

@@ -76,7 +76,7 @@
  * or through the fabric manager.
  *
  * Tests. tests/spin/link.pml proves handshake, retraining and retry for small numbers.
- * tests/unit/test_link_inits.c has each INIT in each state, test_link_times.c delayed INITs and
+ * tests/unit/test_handshake.c has each INIT in each state, test_link_times.c delayed INITs and
  * versions, test_link_retrain.c sessions that continue, test_link_states.c the arrows above,
  * test_link_rx.c marked copies and check sums, test_link_series.c the series of a frame,
  * test_series.c series against single packets, test_link_frames.c what a frame has beside packets,

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* States of a link, its handshake and timers; link.h has the state diagram. */
+/* States of a link, its training and timers; link.h has the state diagram. */
 #include "linkstate.h"
 
-#define NEVER (~0ull)
 /* retransmit timeout of a full window: four round trips and this, ns */
 #define WINDOW_TIMEOUT_MIN 100000
 
-static void start_init(struct tn_link *l, u64 now);
 static void start_probing(struct tn_link *l, u64 now);
-static void begin_retraining(struct tn_link *l, bool near, u64 now);
-
-static u64 min_time(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
 
 /*
  * Return: true if the state diagram of link.h allows this change; a change to DOWN always is
@@ -39,7 +31,7 @@ static bool is_arrow(u8 from, u8 to)
 	}
 }
 
-static void set_state(struct tn_link *l, u8 state, u64 now)
+void tn_link_set_state(struct tn_link *l, u8 state, u64 now)
 {
 	u8 old = l->state;
 
@@ -73,14 +65,14 @@ static u64 silent_at(const struct tn_link *l)
 	return l->heard_at + (l->peer_up ? l->params->silence : handshake_silence(l));
 }
 
-static void stop_timers(struct tn_link *l)
+void tn_link_stop_timers(struct tn_link *l)
 {
-	l->init_at = NEVER;
-	l->give_up_at = NEVER;
-	l->ack_at = NEVER;
-	l->credit_at = NEVER;
-	l->e_at = NEVER;
-	l->keepalive_at = NEVER;
+	l->init_at = TN_NEVER;
+	l->give_up_at = TN_NEVER;
+	l->ack_at = TN_NEVER;
+	l->credit_at = TN_NEVER;
+	l->e_at = TN_NEVER;
+	l->keepalive_at = TN_NEVER;
 	l->init_now = false;
 	l->asks = 0;
 	l->ack_now = false;
@@ -93,9 +85,9 @@ void tn_link_init(struct tn_link *l, u64 now)
 	l->admin = true;
 	l->since = now;
 	l->state_at = now;
-	l->look_at = NEVER;
+	l->look_at = TN_NEVER;
 	tn_link_serdes(l, NULL);
-	stop_timers(l);
+	tn_link_stop_timers(l);
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
 	l->retry_wanted = (u8)l->params->retry;
 	l->wire_highest = TN_WIRE_VERSION;
@@ -113,10 +105,10 @@ static void finish_training(struct tn_link *l, u64 now)
 		if (width < l->width)
 			l->counter[TORUS_PC_LANES_SHED] += l->width - width;
 		l->width = width;
-		l->look_at = s->steady ? NEVER : now + l->params->eye_interval;
+		l->look_at = s->steady ? TN_NEVER : now + l->params->eye_interval;
 	}
 	if (l->state == TORUS_LINK_TRAINING) {
-		start_init(l, now);
+		tn_link_start_init(l, now);
 	} else if (l->state == TORUS_LINK_RETRAINING) {
 		l->init_now = true;
 		l->give_up_at = now + l->params->retrain_time;
@@ -179,7 +171,7 @@ static void check_eye(struct tn_link *l, u64 now)
 		begin_training(l, false, now);
 		return;
 	}
-	l->look_at = l->train.serdes->steady ? NEVER : now + l->params->eye_interval;
+	l->look_at = l->train.serdes->steady ? TN_NEVER : now + l->params->eye_interval;
 	was_thin = has_thin_margin(l);
 	bad = tn_train_watch(&l->train, now);
 	if (!bad && has_thin_margin(l) != was_thin && l->state == TORUS_LINK_UP)
@@ -188,7 +180,7 @@ static void check_eye(struct tn_link *l, u64 now)
 		return;
 	l->counter[TORUS_PC_EYE_RETRAINS]++;
 	if (l->state == TORUS_LINK_UP)
-		begin_retraining(l, true, now);
+		tn_link_begin_retraining(l, true, now);
 	else
 		begin_training(l, true, now);
 }
@@ -205,7 +197,7 @@ static void poll_serdes(struct tn_link *l, u64 now)
 static u64 serdes_expiry(const struct tn_link *l)
 {
 	if (!l->admin || !l->carrier)
-		return NEVER;
+		return TN_NEVER;
 	return l->train.state == TN_TRAIN_BUSY ? tn_train_expiry(&l->train) : l->look_at;
 }
 
@@ -268,16 +260,14 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->counter[TORUS_PC_RETRAINS]++;
 }
 
-/* Called when training is done: begins the handshake. */
-static void start_init(struct tn_link *l, u64 now)
+void tn_link_start_init(struct tn_link *l, u64 now)
 {
 	begin_attempt(l, false, now);
-	set_state(l, TORUS_LINK_INIT, now);
-	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
+	tn_link_set_state(l, TORUS_LINK_INIT, now);
+	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : TN_NEVER;
 }
 
-/* Clears the reason why both ends could not come up, because another NIC may be connected now. */
-static void forget_mismatch(struct tn_link *l)
+void tn_link_forget_mismatch(struct tn_link *l)
 {
 	if (l->reason == TORUS_REASON_MISMATCH || l->reason == TORUS_REASON_BUBBLE)
 		l->reason = TORUS_REASON_NONE;
@@ -292,10 +282,10 @@ static void enter_training(struct tn_link *l, u64 now)
 {
 	tn_assert(l->admin && l->carrier);
 	tn_assert(!l->retry.tx.sent.head);
-	stop_timers(l);
-	forget_mismatch(l);
+	tn_link_stop_timers(l);
+	tn_link_forget_mismatch(l);
 	l->was_faulty = l->state == TORUS_LINK_FAULTY;
-	set_state(l, TORUS_LINK_TRAINING, now);
+	tn_link_set_state(l, TORUS_LINK_TRAINING, now);
 	begin_training(l, false, now);
 }
 
@@ -311,8 +301,8 @@ static bool may_send_init(const struct tn_link *l)
 /* Called when the link is faulty: if it has carrier, it sends an INIT at intervals. */
 static void start_probing(struct tn_link *l, u64 now)
 {
-	stop_timers(l);
-	set_state(l, TORUS_LINK_FAULTY, now);
+	tn_link_stop_timers(l);
+	tn_link_set_state(l, TORUS_LINK_FAULTY, now);
 	if (!l->carrier)
 		return;
 	begin_attempt(l, false, now);
@@ -354,8 +344,8 @@ void tn_link_carrier(struct tn_link *l, bool up, u64 now)
 	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
 		tn_link_fail(l, TORUS_REASON_CARRIER, now);
 	} else {
-		stop_timers(l);
-		set_state(l, l->session ? TORUS_LINK_FAULTY : TORUS_LINK_DOWN, now);
+		tn_link_stop_timers(l);
+		tn_link_set_state(l, l->session ? TORUS_LINK_FAULTY : TORUS_LINK_DOWN, now);
 	}
 }
 
@@ -370,26 +360,22 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 		return;
 	}
 	tn_link_fail(l, TORUS_REASON_ADMIN, now);
-	stop_timers(l);
-	set_state(l, TORUS_LINK_DOWN, now);
+	tn_link_stop_timers(l);
+	tn_link_set_state(l, TORUS_LINK_DOWN, now);
 }
 
-/*
- * Begins a retraining. The peer gets an INIT at once, so that the receivers of both ends train at
- * the same time.
- */
-static void begin_retraining(struct tn_link *l, bool near, u64 now)
+void tn_link_begin_retraining(struct tn_link *l, bool near, u64 now)
 {
 	tn_assert(l->state == TORUS_LINK_UP);
 	begin_attempt(l, true, now);
-	set_state(l, TORUS_LINK_RETRAINING, now);
+	tn_link_set_state(l, TORUS_LINK_RETRAINING, now);
 	begin_training(l, near, now);
 }
 
 void tn_link_retrain(struct tn_link *l, u64 now)
 {
 	if (l->state == TORUS_LINK_UP)
-		begin_retraining(l, false, now);
+		tn_link_begin_retraining(l, false, now);
 	else if (l->admin && l->carrier && l->state != TORUS_LINK_RETRAINING)
 		enter_training(l, now);
 }
@@ -401,11 +387,6 @@ void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
 	l->retry_wanted = (u8)protocol;
 	if (l->state == TORUS_LINK_INIT)
 		enter_training(l, now);
-}
-
-static u16 slot_flits(const struct tn_link *l)
-{
-	return (u16)(tn_packet_max(l->params) / TN_FLIT);
 }
 
 void tn_link_note_sent(struct tn_link *l, u64 now)
@@ -420,322 +401,6 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 	l->keepalive_at = (now / k + 1) * k;
 }
 
-void tn_link_build_init(struct tn_link *l, u64 now)
-{
-	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
-	struct tn_tail t = { 0 };
-	struct tn_init i = {
-		.guid = l->guid,
-		.lowest = TN_WIRE_OLDEST,
-		.highest = l->wire_highest > TN_WIRE_OLDEST ? l->wire_highest : 0,
-		.epoch = l->epoch,
-		.nonce = l->nonce,
-		.nonce_received = l->train.state == TN_TRAIN_DONE ? l->peer_nonce : 0,
-		.attempt = l->attempt,
-		.last_session = l->last_session,
-		.last_rseq = l->last_rseq,
-		.first_tseq = l->first_tseq,
-		.slot_flits = slot_flits(l),
-		.port = l->port,
-		.resume = l->resume,
-		.up = l->state == TORUS_LINK_UP,
-		.retry = l->retry_said,
-		.mbps = tn_train_mbps(&l->train),
-		.bubble = (u8)l->params->bubble,
-	};
-	unsigned int vc;
-
-	/* 0 would mean that no nonce was received */
-	tn_assert(i.nonce && i.nonce != i.nonce_received);
-	for (vc = 0; vc < TORUS_VCS; vc++) {
-		i.slots[vc] = (u16)l->params->slots;
-		i.occupied[vc] = l->occupied[vc];
-	}
-	if (l->state != TORUS_LINK_UP) {
-		l->init_at = now + l->init_gap;
-		/* No back-off in a retraining, because traffic waits for it. */
-		if (l->state != TORUS_LINK_RETRAINING)
-			l->init_gap = min_time(2 * l->init_gap, l->params->probe_interval);
-	}
-	tn_hdr_put(l->ctl, &h);
-	tn_init_put(l->ctl + 2 * TN_FLIT, &i);
-	t.ecrc = tn_ecrc(l->ctl + 2 * TN_FLIT, &h, &t);
-	tn_tail_put(l->ctl + TN_FLIT, &t);
-	tn_lcrc_set(l->ctl, ~0u);
-}
-
-/* Return: the LCRC seed made of both nonces: the same at both ends, and never 0. */
-static u32 seed_of(u32 a, u32 b)
-{
-	u8 buf[8];
-	u32 s;
-
-	tn_put_le32(buf, a < b ? a : b);
-	tn_put_le32(buf + 4, a < b ? b : a);
-	s = tn_crc32c(~0u, buf, sizeof(buf));
-	return s ? s : 1;
-}
-
-/*
- * Starts the retry protocol of a session: the one that this end asks for; if it asks for none, the
- * one that the peer asks for; if neither does, Angara's. The papers do not say who chooses; each
- * describes one protocol for all links.
- */
-static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
-{
-	const struct tn_retry_ops *ops = tn_retry_of(l->retry_said ? l->retry_said : i->retry);
-	u32 most;
-
-	if (!ops)
-		ops = &tn_retry_angara;
-	tn_retry_start(&l->retry, ops, l->first_tseq, i->first_tseq, now);
-	tn_assert(ops->limit > TN_LINK_CTL_SLACK && ops->limit <= TN_SEQ_MASK / 2);
-	most = ops->limit - TN_LINK_CTL_SLACK;
-	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
-}
-
-/*
- * Resumes the session if the RSEQ in the peer's INIT is possible. Return: false if it is not; then
- * the link has failed.
- */
-static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
-{
-	struct tn_queue done = { 0 };
-	enum tn_ack ack = tn_retry_ack(&l->retry, i->last_rseq, &done, now);
-
-	l->ops->acked(l->ctx, &done);
-	if (ack != TN_ACK_OK) {
-		/* the next attempt begins a new session */
-		tn_link_fail(l, TORUS_REASON_PEER, now);
-		return false;
-	}
-	tn_retry_resume(&l->retry, now);
-	if (l->retry.tx.next)
-		l->counter[TORUS_PC_RETRIES]++;
-	return true;
-}
-
-static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
-{
-	if (!tn_credit_start(&l->credit, i->slots, i->occupied)) {
-		l->counter[TORUS_PC_MALFORMED]++;
-		return false;
-	}
-	begin_retry(l, i, now);
-	l->wire = (u8)tn_init_version(i, l->wire_highest);
-	return true;
-}
-
-/*
- * Brings the link up; called when both ends know both nonces. @i is the INIT of the peer. In a
- * retraining it asks to resume the session, which tn_link_receive_init() has checked.
- */
-static void enter_up(struct tn_link *l, const struct tn_init *i, u64 now)
-{
-	bool resume = l->state == TORUS_LINK_RETRAINING;
-
-	tn_assert(resume || l->state == TORUS_LINK_INIT);
-	tn_assert(l->admin && l->carrier);
-	tn_assert(l->train.state == TN_TRAIN_DONE);
-	tn_assert(l->nonce && l->peer_nonce && l->nonce != l->peer_nonce);
-	if (!(resume ? resume_session(l, i, now) : begin_session(l, i, now)))
-		return;
-	stop_timers(l);
-	l->seed = seed_of(l->nonce, l->peer_nonce);
-	if (!resume)
-		l->session = l->seed;
-	tn_assert(l->retry_packets && l->retry_packets <= TN_RETRY_MAX);
-	tn_assert(l->wire >= TN_WIRE_OLDEST && l->wire <= l->wire_highest);
-	l->up_attempt = l->peer_attempt;
-	l->peer_mbps = i->mbps;
-	l->peer_up = i->up;
-	l->paced = false;
-	l->free_at = now;
-	l->unacked = 0;
-	/*
-	 * send another INIT, because the peer may not have received the one that echoes its nonce
-	 */
-	l->init_now = true;
-	if (tn_credit_owed(&l->credit))
-		l->credit_at = now + l->params->ack_delay;
-	tn_link_note_sent(l, now);
-	set_state(l, TORUS_LINK_UP, now);
-}
-
-/*
- * Return: true if the INIT @i is outdated and must be ignored. There are two cases: its sender has
- * begun a later attempt since; or this end is not up, and the INIT is of the attempt by which the
- * link last came up and does not echo the present nonce (if it echoed that, the sender never came
- * up). A delayed INIT arrives within the time @silence. If the newest INIT is older than that, its
- * number is not trusted: it may have been forged.
- */
-static bool is_outdated_init(const struct tn_link *l, const struct tn_init *i, u64 now)
-{
-	if (i->guid != l->peer_guid || i->epoch != l->peer_epoch)
-		return false;
-	return ((s32)(i->attempt - l->peer_attempt) < 0 &&
-		now - l->attempt_at < l->params->silence) ||
-	       (l->state != TORUS_LINK_UP && i->attempt == l->up_attempt &&
-		i->nonce_received != l->nonce);
-}
-
-/*
- * A setting that differs between two ends and keeps them from coming up: enum torus_differs, and
- * the value of each end.
- */
-struct difference {
-	u8 what;
-	u32 own;
-	u32 peer;
-};
-
-/* Return: the parameter payload_max of a NIC whose packet buffers have @flits flits. */
-static u32 payload_of(u32 flits)
-{
-	u32 bytes = flits * TN_FLIT;
-
-	return bytes > TN_AROUND_MAX ? bytes - TN_AROUND_MAX : 0;
-}
-
-static u16 fewest_slots(const struct tn_init *i)
-{
-	u16 fewest = i->slots[0];
-	unsigned int vc;
-
-	for (vc = 1; vc < TORUS_VCS; vc++) {
-		if (i->slots[vc] < fewest)
-			fewest = i->slots[vc];
-	}
-	return fewest;
-}
-
-/* Return: the difference that keeps this end and the sender of @i from coming up. */
-static struct difference find_difference(const struct tn_link *l, const struct tn_init *i)
-{
-	u32 slots = fewest_slots(i), needed = tn_slots_min(l->credit.policy);
-
-	if (i->bubble != l->params->bubble)
-		return (struct difference) { TORUS_DIFFERS_BUBBLE, l->params->bubble, i->bubble };
-	if (i->slot_flits != slot_flits(l))
-		return (struct difference) { TORUS_DIFFERS_PAYLOAD_MAX,
-			payload_of(slot_flits(l)), payload_of(i->slot_flits) };
-	if (l->retry_said && i->retry && l->retry_said != i->retry)
-		return (struct difference) { TORUS_DIFFERS_RETRY, l->retry_said, i->retry };
-	if (slots < needed)
-		return (struct difference) { TORUS_DIFFERS_SLOTS, needed, slots };
-	return (struct difference) { TORUS_DIFFERS_NOTHING, 0, 0 };
-}
-
-/*
- * Return: as the difference of two ends without a common wire version, the two versions that are
- * nearest to each other.
- */
-static struct difference version_difference(const struct tn_link *l, const struct tn_init *i)
-{
-	if (i->lowest > l->wire_highest)
-		return (struct difference) { TORUS_DIFFERS_WIRE, l->wire_highest, i->lowest };
-	return (struct difference) { TORUS_DIFFERS_WIRE, TN_WIRE_OLDEST,
-		i->highest ? i->highest : i->lowest };
-}
-
-/*
- * Reports a difference as an event, because the state does not change and so no other event shows
- * it; the same difference is reported once. The handshake continues even if the link was faulty
- * before, because the next INIT of the peer would restart it anyway.
- */
-static void report_mismatch(struct tn_link *l, struct difference d)
-{
-	bool told = l->differs == d.what && l->differs_own == d.own && l->differs_peer == d.peer;
-
-	if (l->state == TORUS_LINK_INIT)
-		l->give_up_at = NEVER;
-	l->reason = d.what == TORUS_DIFFERS_BUBBLE ? TORUS_REASON_BUBBLE : TORUS_REASON_MISMATCH;
-	l->differs = d.what;
-	l->differs_own = d.own;
-	l->differs_peer = d.peer;
-	if (!told)
-		l->ops->changed(l->ctx, l, l->state);
-}
-
-/*
- * Return: true if this NIC supports a wire version of the INIT, and its fields are valid. If not,
- * the INIT is counted as malformed.
- */
-static bool check_init_version(struct tn_link *l, const struct tn_init *i)
-{
-	bool version = tn_init_version(i, l->wire_highest);
-
-	if (version && i->slot_flits && i->nonce)
-		return true;
-	l->counter[TORUS_PC_MALFORMED]++;
-	if (!version && (l->state == TORUS_LINK_INIT || l->state == TORUS_LINK_FAULTY))
-		report_mismatch(l, version_difference(l, i));
-	return false;
-}
-
-void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
-{
-	struct difference d;
-	struct tn_init i;
-
-	tn_init_get(payload, &i);
-	if (!check_init_version(l, &i))
-		return;
-	if (!l->admin || !l->carrier || i.nonce == l->nonce)
-		return;		/* our own INIT: the cable leads back to the same port */
-	if (is_outdated_init(l, &i, now))
-		return;
-	if (l->state == TORUS_LINK_UP) {
-		if (i.nonce == l->peer_nonce) {
-			l->heard_at = now;
-			l->peer_up = l->peer_up || i.up;
-			if (!i.up)
-				l->init_now = true;
-			return;
-		}
-		if (i.resume && i.last_session == l->session && i.epoch == l->peer_epoch)
-			begin_retraining(l, true, now);
-		else
-			tn_link_fail(l, TORUS_REASON_PEER, now);
-	}
-	if (!i.resume || i.last_session != l->session)
-		tn_link_fail(l, TORUS_REASON_PEER, now);	/* if it is retraining */
-	if (l->session && l->state != TORUS_LINK_RETRAINING)
-		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
-	/* A line that carried an INIT is already trained. */
-	if (l->state == TORUS_LINK_FAULTY) {
-		l->was_faulty = true;
-		set_state(l, TORUS_LINK_TRAINING, now);
-		start_init(l, now);
-	}
-	d = find_difference(l, &i);
-	if (d.what) {
-		l->peer_guid = i.guid;
-		l->peer_port = i.port;
-		report_mismatch(l, d);
-		return;
-	}
-	forget_mismatch(l);
-	if (l->state != TORUS_LINK_RETRAINING &&
-	    !tn_credit_room(&l->credit, i.slots, i.occupied))
-		/* the peer begins another attempt as soon as it has a free buffer */
-		return;
-	if (i.nonce == l->nonce)
-		/* by chance, this end drew the same nonce for the attempt that this INIT caused */
-		return;
-	l->peer_nonce = i.nonce;
-	l->peer_epoch = i.epoch;
-	l->peer_attempt = i.attempt;
-	l->attempt_at = now;
-	l->peer_guid = i.guid;
-	l->peer_port = i.port;
-	l->heard_at = now;
-	if (i.nonce_received == l->nonce)
-		enter_up(l, &i, now);
-	else
-		l->init_now = true;
-}
-
 /* --- timers ---------------------------------------------------------------- */
 
 static u64 replay_at(const struct tn_link *l)
@@ -746,13 +411,13 @@ static u64 replay_at(const struct tn_link *l)
 
 	tn_assert(tx->on_wire <= tx->sent.count);
 	if (!tx->on_wire || tn_retry_ready(&l->retry))
-		return NEVER;
+		return TN_NEVER;
 	/*
 	 * When the window is full, the peer acknowledges soon, so a shorter timeout is enough
 	 * (errors may have made the window small).
 	 */
 	if (tx->on_wire >= tx->window / 4)
-		return from + (min_time(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
+		return from + (tn_min_time(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
 					l->params->replay_timeout / 2) << shift);
 	return from + (l->params->replay_timeout << shift);
 }
@@ -771,11 +436,11 @@ static void poll_up(struct tn_link *l, u64 now)
 	if (now >= l->free_at)
 		l->paced = false;
 	if (now >= l->ack_at) {
-		l->ack_at = NEVER;
+		l->ack_at = TN_NEVER;
 		l->ack_now = true;
 	}
 	if (now >= l->credit_at) {
-		l->credit_at = NEVER;
+		l->credit_at = TN_NEVER;
 		l->credit_now = true;
 	}
 	/* our E, or the peer's answer to it, was lost */
@@ -800,7 +465,7 @@ static void poll_up(struct tn_link *l, u64 now)
 	else if (now >= silent_at(l))
 		tn_link_fail(l, TORUS_REASON_SILENCE, now);
 	else if (again && l->retry.ops->alone && l->retry.tx.tries % REPLAY_NUM == 0)
-		begin_retraining(l, true, now);
+		tn_link_begin_retraining(l, true, now);
 }
 
 /*
@@ -854,15 +519,15 @@ void tn_link_poll(struct tn_link *l, u64 now)
 
 u64 tn_link_expiry(const struct tn_link *l)
 {
-	u64 at = min_time(min_time(l->init_at, l->give_up_at), serdes_expiry(l));
+	u64 at = tn_min_time(tn_min_time(l->init_at, l->give_up_at), serdes_expiry(l));
 
 	if (l->state != TORUS_LINK_UP)
 		return at;
-	at = min_time(at, min_time(l->ack_at, l->credit_at));
-	at = min_time(at, min_time(l->keepalive_at, replay_at(l)));
+	at = tn_min_time(at, tn_min_time(l->ack_at, l->credit_at));
+	at = tn_min_time(at, tn_min_time(l->keepalive_at, replay_at(l)));
 	if (l->retry.rx.ignoring)
-		at = min_time(at, l->e_at);
+		at = tn_min_time(at, l->e_at);
 	if (l->paced)
-		at = min_time(at, l->free_at);
-	return min_time(at, silent_at(l));
+		at = tn_min_time(at, l->free_at);
+	return tn_min_time(at, silent_at(l));
 }

@@ -188,7 +188,7 @@ static struct fm_port_row make_port_row(struct fm *fm, const struct torus_link *
 		/*
 		 * If the port is not closed, no packets of the former session are parked here, so
 		 * the root need not know how that session ended: when the next session begins, the
-		 * NICs themselves exchange how far they have received (linkstate.c).
+		 * NICs themselves exchange how far they have received (handshake.c).
 		 */
 		if (!l->closed) {
 			r.session = 0;

@@ -570,5 +570,5 @@ int main(void)
 		cmocka_unit_test(silent_peer_begins_no_other_retraining),
 	};
 
-	return cmocka_run_group_tests_name("link_inits", all, NULL, NULL);
+	return cmocka_run_group_tests_name("handshake", all, NULL, NULL);
 }
