@@ -92,9 +92,18 @@ static bool get_sums(struct fm_sums *to, const Svc__Sums *from)
 	return true;
 }
 
+/*
+ * Return: true if a term and a version are in range. Without this limit one wrong version near 2^64
+ * would make the versions after it begin again at 0.
+ */
+static bool are_in_range(uint64_t term, uint64_t version)
+{
+	return term <= FM_EPOCH_MAX && version <= FM_VERSION_MAX;
+}
+
 static bool get_base(struct fm_base *to, const Svc__Base *from)
 {
-	if (!from || from->n_missing != TORUS_COLOURS ||
+	if (!from || from->n_missing != TORUS_COLOURS || !are_in_range(0, from->version) ||
 	    from->known >> (TORUS_COLOURS + 1))
 		return false;
 	to->version = from->version;
@@ -123,10 +132,13 @@ static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
 {
 	if (n > FM_LINE_MAX)
 		return false;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (!are_in_range(from[i]->epoch, from[i]->version))
+			return false;
 		to->past[i] = (struct fm_past) { .epoch = from[i]->epoch,
 						.version = from[i]->version,
 						.root = from[i]->root };
+	}
 	to->n = (uint8_t)n;
 	return true;
 }
@@ -170,8 +182,9 @@ static bool get_position(int32_t *to, size_t n, const int32_t *from)
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
+	    !are_in_range(from->term, from->version) || !are_in_range(from->kept_term, from->kept) ||
+	    !are_in_range(from->rows_term, from->table) ||
 	    from->ups > TORUS_MAX_NODES || from->priority > FM_PRIORITY_AUTO ||
-	    from->kept_term > FM_EPOCH_MAX || from->rows_term > FM_EPOCH_MAX ||
 	    from->maybe_epoch > FM_EPOCH_MAX || from->clean >> TORUS_COLOURS ||
 	    from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
@@ -231,7 +244,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	int err;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
-	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS ||
+	    !are_in_range(from->term, from->version) || from->open >> TORUS_MAX_DIMS ||
 	    from->clean >> TORUS_COLOURS || !get_plan(&to->plan, from->plan, &to->shape) ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    !get_line(&to->line, from->n_line, from->line))
@@ -265,7 +278,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 static bool get_step(struct fm_step *to, const Svc__Step *from)
 {
 	if (from->n_ended > FM_ENDED_MAX || from->clean >> TORUS_COLOURS ||
-	    from->step >= FM_STEPS || (from->step == FM_STEP_APPLY) != !from->round)
+	    from->step >= FM_STEPS || !are_in_range(from->term, from->version) ||
+	    (from->step == FM_STEP_APPLY) != !from->round)
 		return false;
 	to->term = from->term;
 	to->version = from->version;
@@ -297,7 +311,8 @@ static bool get_grow(struct fm_grow_msg *to, const Svc__Grow *from)
 	to->rate = from->rate;
 	to->margin = (uint16_t)from->margin;
 	to->limit_ms = from->limit_ms;
-	return from->nodes <= TORUS_MAX_NODES && from->links <= PORTS && from->margin <= UINT16_MAX;
+	return are_in_range(from->term, 0) && from->nodes <= TORUS_MAX_NODES &&
+	       from->links <= PORTS && from->margin <= UINT16_MAX;
 }
 
 static bool get_grown(struct fm_grown_msg *to, const Svc__Grown *from)
@@ -324,7 +339,8 @@ static bool get_report(struct fm_report *to, const Svc__Report *from)
 	to->round = from->round;
 	to->count = from->count;
 	to->set = from->set;
-	return get_sums(&to->sums, from->sums);
+	return are_in_range(from->term, from->version) && from->count <= TORUS_MAX_NODES &&
+	       get_sums(&to->sums, from->sums);
 }
 
 static int get_body(struct fm_msg *out, const Svc__Message *m)
@@ -341,7 +357,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->welcome.adrift = m->welcome->adrift;
 		out->welcome.here = m->welcome->here;
 		out->welcome.need = m->welcome->need;
-		fine = m->welcome->term <= FM_EPOCH_MAX &&
+		fine = are_in_range(m->welcome->term, 0) &&
 		       codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
 	case FM_MSG_REFUSE:
@@ -365,6 +381,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_FETCH:
 		out->fetch.version = m->fetch->version;
 		out->fetch.former = m->fetch->former;
+		fine = are_in_range(0, m->fetch->version);
 		break;
 	case FM_MSG_STEP:
 		fine = get_step(&out->step, m->step);
@@ -381,7 +398,8 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_DROP:
 		out->drop.term = m->drop->term;
 		out->drop.guid = m->drop->guid;
-		fine = codec_text(out->drop.address, FM_ADDR_MAX, m->drop->address);
+		fine = are_in_range(m->drop->term, 0) &&
+		       codec_text(out->drop.address, FM_ADDR_MAX, m->drop->address);
 		break;
 	case FM_MSG_FAILED:
 		out->failed.guid = m->failed->guid;
@@ -390,12 +408,12 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->failed.err = m->failed->error;
 		out->failed.by = m->failed->by;
 		out->failed.round = m->failed->round;
-		fine = m->failed->error <= FM_ERRNO_MAX;
+		fine = are_in_range(0, m->failed->version) && m->failed->error <= FM_ERRNO_MAX;
 		break;
 	case FM_MSG_CLAIM:
 		out->claim.epoch = m->claim->epoch;
 		out->claim.guid = m->claim->guid;
-		fine = m->claim->epoch <= FM_EPOCH_MAX && m->claim->init.len <= FM_INIT_MAX;
+		fine = are_in_range(m->claim->epoch, 0) && m->claim->init.len <= FM_INIT_MAX;
 		if (!fine)
 			break;
 		out->claim.ninit = (uint16_t)m->claim->init.len;
@@ -410,13 +428,15 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->lead.guid = m->lead->guid;
 		out->lead.now = m->lead->now;
 		out->lead.unfit = m->lead->unfit;
-		fine = codec_text(out->lead.address, FM_ADDR_MAX, m->lead->address);
+		fine = are_in_range(m->lead->term, 0) &&
+		       codec_text(out->lead.address, FM_ADDR_MAX, m->lead->address);
 		break;
 	case FM_MSG_KEPT:
 		out->kept.term = m->kept->term;
 		out->kept.version = m->kept->version;
 		out->kept.guid = m->kept->guid;
 		out->kept.failed = m->kept->failed;
+		fine = are_in_range(m->kept->term, m->kept->version);
 		break;
 	case FM_MSG_GROW:
 		fine = get_grow(&out->grow, m->grow);

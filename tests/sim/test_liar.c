@@ -434,10 +434,20 @@ static void fabric_recovers_after_forgeries_of_a_node(void **state)
 			play_forgeries(seed);
 }
 
+/* Numbers of nodes and versions near the limit of their type ended managers by assertions. */
+static void numbers_that_wrap_end_no_manager(void **state)
+{
+	(void)state;
+	play_forgeries(74);
+	play_forgeries(103);
+	play_forgeries(135);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fabric_recovers_after_forgeries_of_a_node),
+		cmocka_unit_test(numbers_that_wrap_end_no_manager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

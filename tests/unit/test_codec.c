@@ -67,7 +67,7 @@ static void rnd_sums(struct fm_sums *s)
 
 static void rnd_base(struct fm_base *b)
 {
-	b->version = rnd();
+	b->version = rnd() >> 2;
 	b->set = rnd();
 	b->known = rnd() & 0x1f;
 	b->replay_missing = (int64_t)rnd();
@@ -86,7 +86,7 @@ static void rnd_line(struct fm_line *l)
 {
 	l->n = (uint8_t)(rnd() % (FM_LINE_MAX + 1));
 	for (unsigned int i = 0; i < l->n; i++)
-		l->past[i] = (struct fm_past) { rnd(), rnd(), rnd() };
+		l->past[i] = (struct fm_past) { rnd() >> 2, rnd() >> 2, rnd() };
 }
 
 static void rnd_voters(struct fm_voters *v)
@@ -108,8 +108,8 @@ static void rnd_hello(struct fm_hello *h)
 	rnd_text(h->address, sizeof(h->address));
 	h->guid = rnd();
 	h->epoch = (uint32_t)rnd();
-	h->version = rnd();
-	h->term = rnd();
+	h->version = rnd() >> 2;
+	h->term = rnd() >> 2;
 	h->attach = rnd();
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
 		h->position[d] = (int32_t)(rnd() % (2 * TORUS_MAX_NODES + 1)) - TORUS_MAX_NODES;
@@ -126,7 +126,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->rows_term = rnd() >> 2;
 	h->clean = rnd() & 0xf;
 	h->open = rnd() & 0x3f;
-	h->table = rnd();
+	h->table = rnd() >> 2;
 	h->admin = rnd() & 0xfff;
 	h->across = rnd() & 0xfff;
 	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
@@ -139,7 +139,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
 	h->kept_root = rnd();
-	h->kept = rnd();
+	h->kept = rnd() >> 2;
 	h->keeps = rnd() & 1;
 	h->priority = (uint16_t)(rnd() % (FM_PRIORITY_AUTO + 1));
 	h->table_root = rnd();
@@ -196,7 +196,7 @@ static void rnd_table(struct fm_table_msg *t)
 	for (unsigned int d = 0; d < t->shape.ndims; d++)
 		nodes *= t->shape.size[d];
 	t->term = rnd() >> 2;
-	t->version = 1 + (rnd() >> 1);
+	t->version = 1 + (rnd() >> 2);
 	t->base = rnd() % t->version;
 	t->open = rnd() & 0x3f;
 	t->clean = rnd() & 0xf;
@@ -263,7 +263,7 @@ static void rnd_claim(struct fm_claim *claim)
 static void rnd_growth(struct fm_msg *m)
 {
 	if (m->type == FM_MSG_GROW) {
-		m->grow.term = rnd();
+		m->grow.term = rnd() >> 2;
 		m->grow.guid = rnd();
 		m->grow.serial = rnd();
 		m->grow.nodes = (uint32_t)(rnd() % (TORUS_MAX_NODES + 1));
@@ -288,8 +288,8 @@ static void rnd_growth(struct fm_msg *m)
 
 static void rnd_step(struct fm_step *step)
 {
-	step->term = rnd();
-	step->version = rnd();
+	step->term = rnd() >> 2;
+	step->version = rnd() >> 2;
 	step->round = 1 + (uint32_t)(rnd() % 1000);
 	step->step = (uint8_t)(FM_STEP_COUNT + rnd() % (FM_STEPS - FM_STEP_COUNT));
 	step->orphans = rnd() & 1;
@@ -325,15 +325,15 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_claim(&m->claim);
 		break;
 	case FM_MSG_LEAD:
-		m->lead.term = rnd();
+		m->lead.term = rnd() >> 2;
 		m->lead.guid = rnd();
 		m->lead.now = rnd() & 1;
 		m->lead.unfit = rnd() & 1;
 		rnd_text(m->lead.address, FM_ADDR_MAX);
 		break;
 	case FM_MSG_KEPT:
-		m->kept.term = rnd();
-		m->kept.version = rnd();
+		m->kept.term = rnd() >> 2;
+		m->kept.version = rnd() >> 2;
 		m->kept.guid = rnd();
 		m->kept.failed = rnd() & 1;
 		break;
@@ -361,29 +361,29 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_table(&m->table);
 		break;
 	case FM_MSG_FETCH:
-		m->fetch.version = rnd();
+		m->fetch.version = rnd() >> 2;
 		m->fetch.former = rnd() & 1;
 		break;
 	case FM_MSG_STEP:
 		rnd_step(&m->step);
 		break;
 	case FM_MSG_REPORT:
-		m->report.term = rnd();
-		m->report.version = rnd();
+		m->report.term = rnd() >> 2;
+		m->report.version = rnd() >> 2;
 		m->report.round = (uint32_t)rnd();
-		m->report.count = (uint32_t)rnd();
+		m->report.count = (uint32_t)rnd() >> 8;
 		m->report.set = rnd();
 		rnd_sums(&m->report.sums);
 		break;
 	case FM_MSG_DROP:
-		m->drop.term = rnd();
+		m->drop.term = rnd() >> 2;
 		m->drop.guid = rnd();
 		rnd_text(m->drop.address, FM_ADDR_MAX);
 		break;
 	case FM_MSG_FAILED:
 		m->failed.guid = rnd();
 		m->failed.epoch = (uint32_t)rnd();
-		m->failed.version = rnd();
+		m->failed.version = rnd() >> 2;
 		m->failed.err = (uint32_t)(rnd() % (FM_ERRNO_MAX + 1));
 		m->failed.by = rnd();
 		m->failed.round = (uint32_t)rnd();

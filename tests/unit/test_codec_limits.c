@@ -68,6 +68,9 @@ static void gives(int err)
 #define RIGHT(member, value) give(&(member), sizeof(member), value, 0)
 #define WRONG(member, value) give(&(member), sizeof(member), value, -EBADMSG)
 
+/* Checks the limit of an epoch or of a version, which is the same: FM_EPOCH_MAX, FM_VERSION_MAX. */
+#define DATED(member) do { RIGHT(member, 1ull << 62); WRONG(member, (1ull << 62) + 1); } while (0)
+
 /* Unpacks the message with another value of @member. */
 static void give(void *member, size_t size, uint64_t value, int err)
 {
@@ -148,6 +151,7 @@ static void base_limits(Svc__Base *base)
 	EXACTLY(base, missing, TORUS_COLOURS);
 	RIGHT(base->known, (2u << TORUS_COLOURS) - 1);
 	WRONG(base->known, 2u << TORUS_COLOURS);
+	DATED(base->version);
 }
 
 static void shape_limits(Svc__Shape *s)
@@ -214,8 +218,11 @@ static void hello_accepts_each_limit_and_not_the_next_value(void **state)
 	WRONG(h->clean, 0x10);
 	RIGHT(h->open, 0x3f);
 	WRONG(h->open, 0x40);
-	RIGHT(h->root_epoch, FM_EPOCH_MAX);
-	WRONG(h->root_epoch, FM_EPOCH_MAX + 1);
+	DATED(h->root_epoch);
+	DATED(h->term);
+	DATED(h->version);
+	DATED(h->table);
+	DATED(h->kept);
 	RIGHT(h->admin, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
 	RIGHT(h->ups, TORUS_MAX_NODES);
@@ -224,12 +231,9 @@ static void hello_accepts_each_limit_and_not_the_next_value(void **state)
 	WRONG(h->votes, 4);
 	voters_limits(h->voters);
 	AT_MOST(h, voters, FM_VOTERS_MAX);
-	RIGHT(h->maybe_epoch, FM_EPOCH_MAX);
-	WRONG(h->maybe_epoch, FM_EPOCH_MAX + 1);
-	RIGHT(h->rows_term, FM_EPOCH_MAX);
-	WRONG(h->rows_term, FM_EPOCH_MAX + 1);
-	RIGHT(h->kept_term, FM_EPOCH_MAX);
-	WRONG(h->kept_term, FM_EPOCH_MAX + 1);
+	DATED(h->maybe_epoch);
+	DATED(h->rows_term);
+	DATED(h->kept_term);
 	RIGHT(h->priority, FM_PRIORITY_AUTO);
 	WRONG(h->priority, FM_PRIORITY_AUTO + 1u);
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
@@ -308,6 +312,7 @@ static void growths_accept_each_limit_and_not_the_next_number(void **state)
 
 	(void)state;
 	take(&msg);
+	DATED(m->grow->term);
 	RIGHT(m->grow->nodes, TORUS_MAX_NODES);
 	WRONG(m->grow->nodes, TORUS_MAX_NODES + 1);
 	RIGHT(m->grow->links, TORUS_MAX_PORTS);
@@ -328,7 +333,7 @@ static void growths_accept_each_limit_and_not_the_next_number(void **state)
 	put();
 }
 
-static void texts_accept_each_limit_and_not_the_next_length(void **state)
+static void texts_and_numbers_accept_each_limit_and_not_the_next_value(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 	uint8_t init[FM_INIT_MAX + 1] = { 0 };
@@ -336,8 +341,7 @@ static void texts_accept_each_limit_and_not_the_next_length(void **state)
 	(void)state;
 	take(&msg);
 	text(&m->welcome->parent, FM_ADDR_MAX);
-	RIGHT(m->welcome->term, FM_EPOCH_MAX);
-	WRONG(m->welcome->term, FM_EPOCH_MAX + 1);
+	DATED(m->welcome->term);
 	put();
 	msg.type = FM_MSG_REFUSE;
 	take(&msg);
@@ -346,16 +350,17 @@ static void texts_accept_each_limit_and_not_the_next_length(void **state)
 	msg.type = FM_MSG_DROP;
 	take(&msg);
 	text(&m->drop->address, FM_ADDR_MAX);
+	DATED(m->drop->term);
 	put();
 	msg.type = FM_MSG_FAILED;
 	take(&msg);
 	RIGHT(m->failed->error, FM_ERRNO_MAX);
 	WRONG(m->failed->error, FM_ERRNO_MAX + 1);
+	DATED(m->failed->version);
 	put();
 	msg.type = FM_MSG_CLAIM;
 	take(&msg);
-	RIGHT(m->claim->epoch, FM_EPOCH_MAX);
-	WRONG(m->claim->epoch, FM_EPOCH_MAX + 1);
+	DATED(m->claim->epoch);
 	m->claim->init.data = init;
 	RIGHT(m->claim->init.len, FM_INIT_MAX);
 	WRONG(m->claim->init.len, FM_INIT_MAX + 1);
@@ -364,6 +369,23 @@ static void texts_accept_each_limit_and_not_the_next_length(void **state)
 	msg.type = FM_MSG_LEAD;
 	take(&msg);
 	text(&m->lead->address, FM_ADDR_MAX);
+	DATED(m->lead->term);
+	put();
+	msg.type = FM_MSG_KEPT;
+	take(&msg);
+	DATED(m->kept->term);
+	DATED(m->kept->version);
+	put();
+	msg.type = FM_MSG_FETCH;
+	take(&msg);
+	DATED(m->fetch->version);
+	put();
+	msg.type = FM_MSG_REPORT;
+	take(&msg);
+	DATED(m->report->term);
+	DATED(m->report->version);
+	RIGHT(m->report->count, TORUS_MAX_NODES);
+	WRONG(m->report->count, TORUS_MAX_NODES + 1u);
 	put();
 	assert_string_equal(fm_msg_name(FM_MSG_LEAD), "lead");
 	assert_string_equal(fm_msg_name(FM_MSG_KEPT), "kept");
@@ -387,6 +409,8 @@ static void step_accepts_each_limit_and_not_the_next_value(void **state)
 	(void)state;
 	take(&msg);
 	WRONG(m->step->clean, 0x10);
+	DATED(m->step->term);
+	DATED(m->step->version);
 	RIGHT(m->step->step, FM_STEPS - 1);
 	WRONG(m->step->step, FM_STEPS);
 	AT_MOST(m->step, ended, FM_ENDED_MAX);
@@ -456,6 +480,7 @@ static void take_ordered(struct fm_order *orders, uint32_t n)
 	msg.table.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 	msg.table.version = 5;
 	msg.table.voters.n = FM_VOTERS_MAX;
+	msg.table.line.n = 1;
 	msg.table.nentries = 3;
 	msg.table.entries = e;
 	msg.table.orders = orders;
@@ -479,8 +504,10 @@ static void table_accepts_each_limit_and_not_the_next_value(void **state)
 	shape_limits(t->shape);
 	RIGHT(t->since, 4);
 	WRONG(t->since, 5);
-	RIGHT(t->term, FM_EPOCH_MAX);
-	WRONG(t->term, FM_EPOCH_MAX + 1);
+	DATED(t->term);
+	DATED(t->version);
+	DATED(t->line[0]->epoch);
+	DATED(t->line[0]->version);
 	WRONG(t->clean, 0x10);
 	RIGHT(t->open, (1u << TORUS_MAX_DIMS) - 1);
 	WRONG(t->open, 1u << TORUS_MAX_DIMS);
@@ -733,7 +760,7 @@ int main(void)
 		cmocka_unit_test(hello_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(row_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(growths_accept_each_limit_and_not_the_next_number),
-		cmocka_unit_test(texts_accept_each_limit_and_not_the_next_length),
+		cmocka_unit_test(texts_and_numbers_accept_each_limit_and_not_the_next_value),
 		cmocka_unit_test(step_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(only_schema_of_files_is_accepted),
 		cmocka_unit_test(table_accepts_each_limit_and_not_the_next_value),
