@@ -182,7 +182,8 @@ static bool get_position(int32_t *to, size_t n, const int32_t *from)
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (!from->guid || from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
-	    !are_in_range(from->term, from->version) || !are_in_range(from->kept_term, from->kept) ||
+	    !are_in_range(from->term, from->version) ||
+	    !are_in_range(from->kept_term, from->kept) ||
 	    !are_in_range(from->rows_term, from->table) ||
 	    from->ups > TORUS_MAX_NODES || from->priority > FM_PRIORITY_AUTO ||
 	    from->maybe_epoch > FM_EPOCH_MAX || from->clean >> TORUS_COLOURS ||
