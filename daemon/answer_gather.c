@@ -39,7 +39,8 @@
  * @items: number of items written
  * @missing: coordinates of nodes that should have answered and did not answer
  * @out, @len, @room: text of the reply that was not sent yet
- * @text: the answers by node
+ * @only: the answer of the node if only one is asked, and the reply is not a list
+ * @text: the other answers by node
  */
 struct gathering {
 	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
@@ -52,6 +53,7 @@ struct gathering {
 	json_t *missing;
 	char *out;
 	size_t len, room;
+	json_t *only;
 	char *text[];
 };
 
@@ -61,6 +63,7 @@ void gathering_free(struct gathering *g)
 		free(g->text[i]);
 	if (g) {
 		json_decref(g->missing);
+		json_decref(g->only);
 		free(g->out);
 	}
 	free(g);
@@ -98,6 +101,14 @@ static json_t *parse_answer(const char *text)
 	return text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 }
 
+static void count_answer(struct request *rq, uint32_t node)
+{
+	struct gathering *g = rq->g;
+
+	if (is_answer_awaited(rq, node) && g->awaited && !--g->awaited)
+		query_enough(rq->ask);
+}
+
 static void gathered_text(void *arg, uint32_t node, const char *text)
 {
 	struct request *rq = arg;
@@ -106,8 +117,18 @@ static void gathered_text(void *arg, uint32_t node, const char *text)
 	if (node >= g->n || g->text[node] || !is_asked(g, node))
 		return;
 	g->text[node] = strdup(text);
-	if (is_answer_awaited(rq, node) && g->awaited && !--g->awaited)
-		query_enough(rq->ask);
+	count_answer(rq, node);
+}
+
+static void gathered_item(void *arg, uint32_t node, json_t *data)
+{
+	struct request *rq = arg;
+	struct gathering *g = rq->g;
+
+	if (node != rq->node || g->only)
+		return;
+	g->only = json_incref(data);
+	count_answer(rq, node);
 }
 
 /* --- a reply that is made from all answers at once ----------------------------- */
@@ -123,7 +144,7 @@ static void end_whole(struct request *rq)
 		return;
 	}
 	for (uint32_t i = g->from; i < g->to; i++)
-		by_node[i] = parse_answer(g->text[i]);
+		by_node[i] = g->only ? json_incref(g->only) : parse_answer(g->text[i]);
 	rq->g = NULL;
 	g->end(rq, by_node, g->n);
 	for (uint32_t i = g->from; i < g->to; i++)
@@ -427,6 +448,11 @@ static const struct query_done gathered = {
 	.end = gathered_end,
 };
 
+static const struct query_done gathered_only = {
+	.item = gathered_item,
+	.end = gathered_end,
+};
+
 /* Return: the request as it is sent to nodes @from to @to - 1 of all nodes. */
 static json_t *piece_request(const struct request *rq)
 {
@@ -456,7 +482,8 @@ static void ask_piece(struct request *rq)
 	cmd = whole && g->from == first ? json_incref(rq->args) : piece_request(rq);
 	g->asked = loop_now();
 	rq->ask = query_ask(rq->d->query, is_about_one(rq) ? SVC_TO_NODE : SVC_TO_ALL, rq->node,
-			    cmd, &rq->user, QUERY_NODE_MS, &gathered, rq);
+			    cmd, &rq->user, QUERY_NODE_MS,
+			    is_about_one(rq) && !g->list ? &gathered_only : &gathered, rq);
 	json_decref(cmd);
 	if (!rq->ask && g->begun)
 		break_off(rq, "too many requests at once");

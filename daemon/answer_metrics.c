@@ -177,9 +177,9 @@ static json_t *metrics_json(struct fabricd *d, json_t *nic, json_t *links)
 
 static json_t *reply_metrics(struct question *q)
 {
-	struct links_want all = { .lanes = true };
+	struct links_want want = { .margins = true };
 
-	return metrics_json(q->d, nic_json(q), links_json(q->d, q->link, q->n, all));
+	return metrics_json(q->d, nic_json(q), links_json(q->d, q->link, q->n, want));
 }
 
 const struct question_kind question_metrics = { .run = run_metrics, .reply = reply_metrics };

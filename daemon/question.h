@@ -34,13 +34,14 @@ struct question_kind {
 /**
  * struct links_want - which links an answer contains, and which members of them
  * @lanes: each lane of a link
+ * @margins: only the state and the margin of each lane
  * @degraded: only links that are up and degraded (line.h)
  * @brief: only the counters that a table of links shows
  * @bad: all links except those that are up, not excluded and not degraded
  * @errors: only the counters of a table of errors
  */
 struct links_want {
-	bool lanes, degraded, brief, bad, errors;
+	bool lanes, margins, degraded, brief, bad, errors;
 };
 
 /**

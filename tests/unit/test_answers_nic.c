@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/answer.h"
 #include "daemon/linktest.h"
 #include "daemon/plug.h"
 #include "daemon/question.h"
@@ -117,6 +118,19 @@ static void links_of_node_have_all_fields_and_lanes(void **state)
 		     "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'ctle':222,"
 		     "'dfe':232,'height':193,"
 		     "'width':203,'ber':0.5}]", ",'lane':[]"));
+}
+
+/* Monitoring does not get the equalisers and eyes of 144 lanes, which it does not collect. */
+static void lanes_for_metrics_have_state_and_margin_only(void **state)
+{
+	json_t *links = links_json(&a.d, a.link, 1, (struct links_want) { .margins = true });
+	json_t *wanted = json_of("[{'state':'off','margin':210},{'state':'on','margin':211},"
+				 "{'state':'dead','margin':212},{'state':'poor','margin':213}]");
+
+	(void)state;
+	assert_true(json_equal(json_object_get(json_array_get(links, 0), "lane"), wanted));
+	json_decref(wanted);
+	json_decref(links);
 }
 
 /* A brief answer has a part of the data of each link. */
@@ -894,6 +908,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		TEST(links_of_node_have_all_fields_and_lanes),
+		TEST(lanes_for_metrics_have_state_and_margin_only),
 		TEST(brief_links_have_part_of_the_fields),
 		TEST(links_have_only_error_counts_if_asked_for),
 		TEST(links_of_all_show_hold_at_both_ends),
