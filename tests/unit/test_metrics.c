@@ -17,15 +17,12 @@
 
 static char *text_of(const char *json, enum metrics_format format)
 {
-	json_t *answer = json_loads(json, 0, NULL), *families;
+	json_t *answer = json_loads(json, 0, NULL);
 	char *text;
 
 	assert_non_null(answer);
-	families = metrics_families(answer);
-	assert_non_null(families);
-	text = metrics_text(families, format);
+	text = metrics_text(answer, format);
 	assert_non_null(text);
-	json_decref(families);
 	json_decref(answer);
 	return text;
 }
@@ -144,7 +141,8 @@ static void missing_keys_make_no_samples(void **state)
 		json_t *answer = json_loads(answers[i], JSON_DECODE_ANY, NULL);
 		json_t *families = metrics_families(answer);
 
-		text = metrics_text(families, METRICS_OPENMETRICS);
+		assert_true(json_array_size(families));
+		text = metrics_text(answer, METRICS_OPENMETRICS);
 		assert_non_null(text);
 		has_no(text, "torus_port_");
 		has_no(text, "injected");
@@ -155,6 +153,35 @@ static void missing_keys_make_no_samples(void **state)
 	text = text_of("{\"nic\":null}", METRICS_PROMETHEUS);
 	has_line(text, "torus_node_nic_answers 0");
 	free(text);
+}
+
+/* The same samples in both forms: names, labels and values as JSON are those of the text. */
+static void families_as_json_have_the_samples_of_the_text(void **state)
+{
+	json_t *answer = json_loads(LINK(",\"retries\":3,\"ns_up\":500000000,\"lane\":[{\"state\":\"on\",\"margin\":110},"
+					 "{\"state\":\"dead\",\"margin\":5}]"), 0, NULL);
+	json_t *families = metrics_families(answer), *samples = NULL;
+	static const char *const wanted[][2] = {
+		{ "torus_port_retries", "[{\"labels\":{\"port\":\"+x\"},\"value\":3}]" },
+		{ "torus_port_state_seconds", "[{\"labels\":{\"port\":\"+x\",\"state\":\"up\"},\"value\":0.5}]" },
+		{ "torus_lane_margin_ratio", "[{\"labels\":{\"port\":\"+x\",\"lane\":\"0\"},\"value\":1.1}]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		json_t *want = json_loads(wanted[i][1], 0, NULL), *family;
+		size_t k;
+
+		samples = NULL;
+		json_array_foreach(families, k, family)
+			if (!strcmp(json_string_value(json_object_get(family, "name")), wanted[i][0]))
+				samples = json_object_get(family, "samples");
+		if (!json_equal(samples, want))
+			fail_msg("%s: %s", wanted[i][0], json_dumps(samples, 0));
+		json_decref(want);
+	}
+	json_decref(families);
+	json_decref(answer);
 }
 
 /* --- histograms -------------------------------------------------------------------------- */
@@ -244,6 +271,7 @@ int main(void)
 		cmocka_unit_test(text_is_escaped),
 		cmocka_unit_test(each_format_has_its_own_headers_and_suffixes),
 		cmocka_unit_test(missing_keys_make_no_samples),
+		cmocka_unit_test(families_as_json_have_the_samples_of_the_text),
 		cmocka_unit_test(histogram_is_cumulative),
 		cmocka_unit_test(value_equal_to_bound_counts_below_it),
 		cmocka_unit_test(recoveries_are_counted_by_step),

@@ -13,17 +13,14 @@ static const char *output;
 
 static int show_metrics(const struct ctl *ctl, const json_t *answer)
 {
-	json_t *families = metrics_families(answer);
-	char *text = NULL;
+	char *text;
 	int status = OK;
 
 	if (ctl->json) {
-		json_show(families);
+		json_show(metrics_families(answer));
 		return OK;
 	}
-	if (families)
-		text = metrics_text(families, openmetrics ? METRICS_OPENMETRICS : METRICS_PROMETHEUS);
-	json_decref(families);
+	text = metrics_text(answer, openmetrics ? METRICS_OPENMETRICS : METRICS_PROMETHEUS);
 	if (!text)
 		return fail("out of memory");
 	if (output)

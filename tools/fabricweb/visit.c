@@ -96,15 +96,15 @@ static void send_data(struct visit *v, struct body *body, const struct reply *r)
 /* Return: the text of the metrics, from malloc(); NULL if the answer cannot be read. */
 static char *make_metrics(const struct web_plan *plan, const struct part *answer)
 {
-	json_t *data, *families;
+	json_t *data, *families = NULL;
 	char *text = NULL;
 
 	arena_enter();
 	data = answer->len < METRICS_MAX ? json_loadb(answer->at, answer->len, 0, NULL) : NULL;
-	families = data ? metrics_families(data) : NULL;
-	if (families && plan->kind == WEB_METRICS) {
-		text = metrics_text(families, plan->format);
-	} else if (families) {
+	if (data && plan->kind == WEB_METRICS) {
+		text = metrics_text(data, plan->format);
+	} else if (data) {
+		families = metrics_families(data);
 		text = json_dumps(families, JSON_COMPACT);
 		text = text ? strdup(text) : NULL;
 	}

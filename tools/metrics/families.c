@@ -17,21 +17,21 @@
 #include <torus/torus.h>
 
 #include "tools/metrics/metrics.h"
-
-#define NAME_MAX_LEN 96
+#include "tools/metrics/samples.h"
 
 /**
  * struct maker - the families that are being made
- * @samples: the samples of each family, by its name
+ * @counters, @gauges: the families of the counters and gauges of ports, once they have samples: they
+ *	are looked up by their name for the first port only
  */
 struct maker {
-	json_t *families, *samples;
+	struct samples *samples;
+	struct family *counters[TORUS_PC_COUNT], *gauges[TORUS_PG_COUNT];
 };
 
-/* --- families and samples ------------------------------------------------------------- */
+/* --- samples -------------------------------------------------------------------------- */
 
-/* Return: the ending of a name that names a base unit; "": it names none. */
-static const char *find_unit(const char *name)
+const char *metrics_unit(const char *name)
 {
 	static const char *const units[] = { "bytes_per_second", "seconds", "bytes", "ratio" };
 	size_t n = strlen(name);
@@ -45,65 +45,30 @@ static const char *find_unit(const char *name)
 	return "";
 }
 
-/* Return: the samples of a family, which is added if it does not exist; borrowed. */
-static json_t *get_samples(struct maker *m, const char *name, const char *type, const char *help)
-{
-	json_t *list = json_object_get(m->samples, name);
-
-	if (list)
-		return list;
-	list = json_array();
-	json_object_set(m->samples, name, list);
-	json_array_append_new(m->families, json_pack("{s:s, s:s, s:s, s:s, s:o}", "name", name,
-						     "type", type, "unit", find_unit(name),
-						     "help", help, "samples", list));
-	return list;
-}
-
-/* Return: labels, from pairs of a key and a value, up to NULL; values may be NULL. */
-static json_t *make_labels(va_list pairs)
-{
-	json_t *labels = json_object();
-	const char *key, *value;
-
-	while ((key = va_arg(pairs, const char *))) {
-		value = va_arg(pairs, const char *);
-		json_object_set_new_nocheck(labels, key, json_string(value ? value : ""));
-	}
-	return labels;
-}
-
 /*
- * Adds a sample. A node with 12 ports has a thousand, so no format is parsed here. Takes over @labels
- * and @value; if @value is no number, adds nothing.
+ * Adds a sample; its labels follow @value, up to NULL. Takes over @value; if that is no number, adds
+ * nothing.
  */
-static void append_sample(struct maker *m, const char *name, const char *type, const char *help,
-			  json_t *labels, json_t *value)
-{
-	json_t *sample;
-
-	if (!json_is_number(value)) {
-		json_decref(labels);
-		json_decref(value);
-		return;
-	}
-	sample = json_object();
-	json_object_set_new_nocheck(sample, "labels", labels);
-	json_object_set_new_nocheck(sample, "value", value);
-	json_array_append_new(get_samples(m, name, type, help), sample);
-}
-
-/* Adds a sample; its labels follow @value, up to NULL. Takes over @value; NULL: adds nothing. */
 static void add_sample(struct maker *m, const char *name, const char *type, const char *help,
 		       json_t *value, ...)
 {
-	json_t *labels;
 	va_list pairs;
 
 	va_start(pairs, value);
-	labels = make_labels(pairs);
+	if (json_is_number(value))
+		samples_add(m->samples, samples_family(m->samples, name, type, help), value, pairs);
 	va_end(pairs);
-	append_sample(m, name, type, help, labels, value);
+	json_decref(value);
+}
+
+/* Does the same for a family that is known. */
+static void add_to_family(struct maker *m, struct family *f, const json_t *value, ...)
+{
+	va_list pairs;
+
+	va_start(pairs, value);
+	samples_add(m->samples, f, value, pairs);
+	va_end(pairs);
 }
 
 /* Return: a number of @from, multiplied; NULL if it has none of that name. */
@@ -130,12 +95,12 @@ static json_t *same_number(const json_t *from, const char *key)
 static void add_histogram(struct maker *m, const char *name, const char *help, const json_t *h,
 			  const char *key, const char *value)
 {
-	json_t *le, *counts, *labels;
+	json_t *le, *counts, *sum = json_object_get(h, "sum");
 	json_int_t n = 0;
 	size_t i;
 	json_t *v;
 
-	if (!json_is_object(h))
+	if (!json_is_number(sum))
 		return;
 	le = json_array();
 	counts = json_array();
@@ -146,12 +111,11 @@ static void add_histogram(struct maker *m, const char *name, const char *help, c
 		n += json_integer_value(v);
 		json_array_append_new(counts, json_integer(n));
 	}
-	labels = json_object();
-	if (key)
-		json_object_set_new(labels, key, json_string(value));
-	json_array_append_new(get_samples(m, name, "histogram", help),
-			      json_pack("{s:o, s:o, s:o, s:O}", "labels", labels, "le", le,
-					"count", counts, "sum", json_object_get(h, "sum")));
+	if (json_array_size(counts) == json_array_size(le) + 1)
+		samples_add_histogram(m->samples, samples_family(m->samples, name, "histogram", help),
+				      key, value, le, counts, sum);
+	json_decref(le);
+	json_decref(counts);
 }
 
 /* --- counters and gauges of the list --------------------------------------------------- */
@@ -236,40 +200,46 @@ static void name_family(const char *prefix, const char *counter, const struct sc
 	size_t drop = strlen(s->drop);
 
 	if (bytes)
-		snprintf(to, NAME_MAX_LEN, "%s_%.*s%s_bytes", prefix, (int)(bytes - counter), counter,
+		snprintf(to, FAMILY_NAME_MAX, "%s_%.*s%s_bytes", prefix, (int)(bytes - counter), counter,
 			 bytes + strlen("_bytes"));
 	else
-		snprintf(to, NAME_MAX_LEN, "%s_%s%s", prefix,
+		snprintf(to, FAMILY_NAME_MAX, "%s_%s%s", prefix,
 			 strncmp(counter, s->drop, drop) ? counter : counter + drop, s->ending);
 }
 
+/* Return: the family of a counter or gauge; @g: how it is grouped, or NULL. */
+static struct family *get_listed(struct maker *m, const char *prefix, const char *type,
+				 const struct torus_counter_desc *desc, const struct grouped *g)
+{
+	char name[FAMILY_NAME_MAX];
+
+	if (g)
+		snprintf(name, sizeof(name), "%s_%s", prefix, g->name);
+	else
+		name_family(prefix, desc->name, find_scale(desc->unit), name);
+	return samples_family(m->samples, name, type, g ? g->help : desc->help);
+}
+
 /*
- * Adds the counters or gauges @desc of an object; @port: a label, or NULL. Samples with no other label
- * have one object of labels in common.
+ * Adds the counters or gauges @desc of an object; @port: a label, or NULL. @known: their families, if
+ * they were looked up before.
  */
 static void add_listed(struct maker *m, const char *prefix, const char *type, const json_t *from,
-		       const struct torus_counter_desc *desc, unsigned int n, const char *port)
+		       const struct torus_counter_desc *desc, unsigned int n, struct family **known,
+		       const char *port)
 {
-	const char *label = port ? "port" : NULL;
-	char name[NAME_MAX_LEN];
-	json_t *labels = json_object();
-
-	if (port)
-		json_object_set_new_nocheck(labels, label, json_string(port));
 	for (unsigned int i = 0; i < n; i++) {
-		const struct grouped *g = find_grouped(desc[i].name);
-		const struct scale *s = find_scale(desc[i].unit);
-		json_t *v = scaled_number(from, desc[i].name, s->factor);
+		json_t *v = scaled_number(from, desc[i].name, find_scale(desc[i].unit)->factor);
+		const struct grouped *g = v ? find_grouped(desc[i].name) : NULL;
 
-		if (g) {
-			snprintf(name, sizeof(name), "%s_%s", prefix, g->name);
-			add_sample(m, name, type, g->help, v, label, port, g->label, g->value, NULL);
-			continue;
-		}
-		name_family(prefix, desc[i].name, s, name);
-		append_sample(m, name, type, desc[i].help, json_incref(labels), v);
+		if (v && !known[i])
+			known[i] = get_listed(m, prefix, type, &desc[i], g);
+		if (v && g)
+			add_to_family(m, known[i], v, "port", port, g->label, g->value, NULL);
+		else if (v)
+			add_to_family(m, known[i], v, port ? "port" : NULL, port, NULL);
+		json_decref(v);
 	}
-	json_decref(labels);
 }
 
 /* --- the NIC ----------------------------------------------------------------------------- */
@@ -293,6 +263,7 @@ static void add_colours(struct maker *m, const json_t *flow)
 static void add_nic(struct maker *m, const json_t *nic)
 {
 	const json_t *park = json_object_get(nic, "park");
+	struct family *known[TORUS_NC_COUNT] = { NULL };
 
 	add_sample(m, "torus_node_nic_answers", "gauge", "1: the NIC answers its manager",
 		   json_integer(json_is_object(nic)), NULL);
@@ -313,7 +284,7 @@ static void add_nic(struct maker *m, const json_t *nic)
 		   same_number(park, "bytes_max"), NULL);
 	add_sample(m, "torus_node_on_hold_packets", "gauge", "packets that wait at the source on a hold now",
 		   same_number(park, "held"), NULL);
-	add_listed(m, "torus_node", "counter", nic, torus_node_counters, TORUS_NC_COUNT, NULL);
+	add_listed(m, "torus_node", "counter", nic, torus_node_counters, TORUS_NC_COUNT, known, NULL);
 	add_colours(m, json_object_get(nic, "flow"));
 }
 
@@ -387,8 +358,8 @@ static void add_link(struct maker *m, const json_t *l)
 		add_sample(m, "torus_link_bit_error_ratio", "gauge", "measured bit error rate of the cable",
 			   same_number(q, "ber"), "port", port, NULL);
 	}
-	add_listed(m, "torus_port", "counter", l, torus_port_counters, TORUS_PC_COUNT, port);
-	add_listed(m, "torus_port", "gauge", l, torus_port_gauges, TORUS_PG_COUNT, port);
+	add_listed(m, "torus_port", "counter", l, torus_port_counters, TORUS_PC_COUNT, m->counters, port);
+	add_listed(m, "torus_port", "gauge", l, torus_port_gauges, TORUS_PG_COUNT, m->gauges, port);
 	add_lanes(m, json_object_get(l, "lane"), port);
 }
 
@@ -517,18 +488,13 @@ static void add_fabric(struct maker *m, const json_t *f)
 	add_recoveries(m, json_object_get(f, "recoveries"));
 }
 
-json_t *metrics_families(const json_t *answer)
+void metrics_make(struct samples *samples, const json_t *answer)
 {
+	struct maker m = { .samples = samples };
 	char node[TORUS_TEXT_MAX];
-	struct maker m = { .families = json_array(), .samples = json_object() };
 	size_t i;
 	json_t *v;
 
-	if (!m.families || !m.samples) {
-		json_decref(m.families);
-		json_decref(m.samples);
-		return NULL;
-	}
 	add_sample(&m, "torus_node", "info", "the node", json_integer(1), "node",
 		   write_coords(json_object_get(answer, "node"), node, sizeof(node)), "name",
 		   read_text(answer, "name"), "guid", read_text(answer, "guid"), "fabric",
@@ -538,6 +504,25 @@ json_t *metrics_families(const json_t *answer)
 		add_link(&m, v);
 	add_manager(&m, json_object_get(answer, "manager"));
 	add_fabric(&m, json_object_get(answer, "fabric"));
-	json_decref(m.samples);
-	return m.families;
+}
+
+json_t *metrics_families(const json_t *answer)
+{
+	struct samples *s = samples_new(false);
+	json_t *families = json_array();
+	bool failed;
+
+	if (s)
+		metrics_make(s, answer);
+	for (const struct family *f = s ? samples_first(s) : NULL; f; f = f->next)
+		json_array_append_new(families, json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", f->name,
+							  "type", f->type, "unit", metrics_unit(f->name),
+							  "help", f->help, "samples", f->list));
+	failed = !s || samples_failed(s);
+	if (s)
+		samples_free(s);
+	if (!failed)
+		return families;
+	json_decref(families);
+	return NULL;
 }

@@ -25,7 +25,7 @@ enum metrics_format {
 };
 
 /**
- * metrics_families() - make the families of one node
+ * metrics_families() - make the families of one node, as JSON
  * @answer: the data of the command "metrics"; keys that are missing make no samples, so that
  *	managers of other releases can be asked
  * Return: an array of families with at least one sample each, a new reference; NULL if out of
@@ -33,8 +33,11 @@ enum metrics_format {
  */
 json_t *metrics_families(const json_t *answer);
 
-/** metrics_text() - Return: the families as text, freed by the caller; NULL if out of memory */
-char *metrics_text(const json_t *families, enum metrics_format format);
+/**
+ * metrics_text() - make the families of one node, as text
+ * Return: the text, freed by the caller; NULL if out of memory.
+ */
+char *metrics_text(const json_t *answer, enum metrics_format format);
 
 /** metrics_type() - Return: the media type of a format, for HTTP */
 const char *metrics_type(enum metrics_format format);
