@@ -3,8 +3,8 @@
 # shellcheck disable=SC2317
 #
 # promtool of Debian's prometheus judges the alerts, their tests, and the text that fabricctl
-# prints; and the real Prometheus, which reads that text over HTTP from a small server, raises the
-# alert of a cable that is cut in a lab.
+# prints; and the real Prometheus, which reads the fabricweb of each of 64 nodes of a lab, raises the
+# alerts of a cable that is cut, and of a fabricweb that ends.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -31,37 +31,29 @@ tests_can_fail() {
 	! promtool test rules "$tmp/torus.rules_test.yml" >"$tmp/said" 2>&1 && grep TorusMarginFalls "$tmp/said"
 }
 
-up() { lab up 2x2 && until_true 20 is .state running; }
+up() { "$bin/fabricctl" lab up 4x4x4 --name "$lab" --packed --web --json >"$tmp/up" && until_true 20 is .state running; }
 lint() {
 	local n
-	for n in 0,0 1,1; do "$bin/fabricctl" metrics --lab "$lab" --node "$n" | promtool check metrics || return 1; done
+	for n in 0,0,0 1,1,3; do "$bin/fabricctl" metrics --lab "$lab" --node "$n" | promtool check metrics || return 1; done
 }
 
-# Each request for /NODE gets that node's metrics.
 cleanup() {
-	[[ -z ${server-} ]] || kill "$server" 2>/dev/null
 	[[ -z ${prometheus-} ]] || kill "$prometheus" 2>/dev/null
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
 }
 scraped() {
 	cat >"$tmp/prometheus.yml" <<-END
-		global: {scrape_interval: 1s, evaluation_interval: 1s}
+		global: {scrape_interval: 2s, evaluation_interval: 1s}
 		rule_files: [$tmp/fast.rules.yml]
 		scrape_configs:
 		  - job_name: torus
-		    static_configs: [{targets: ["n0-0", "n1-0", "n0-1", "n1-1"]}]
-		    relabel_configs:
-		      - {source_labels: [__address__], target_label: __metrics_path__, replacement: /\$1}
-		      - {source_labels: [__address__], target_label: instance}
-		      - {target_label: __address__, replacement: "127.0.0.1:19117"}
+		    static_configs: [{targets: $(jq -c '[.web[] | sub("http://"; "") | rtrimstr("/")]' "$tmp/up")}]
 	END
 	sed 's/for: .*/for: 1s/' "$TOP/tools/metrics/torus.rules.yml" >"$tmp/fast.rules.yml"
-	"$TOP/tests/alerts/serve.py" "$bin/fabricctl" "$lab" 19117 >"$tmp/server.log" 2>&1 &
-	server=$!
 	"$tmp/prometheus/usr/bin/prometheus" --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/data" \
 		--web.listen-address=127.0.0.1:19118 >"$tmp/prometheus.log" 2>&1 &
 	prometheus=$!
-	until_true 30 samples 'count(torus_node_info)' 4 && until_true 30 samples 'sum(torus_link_up)' 16
+	until_true 30 samples 'count(torus_node_info)' 64 && until_true 30 samples 'sum(torus_link_up)' 384
 }
 get() { python3 -c 'import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=5).read().decode())' "http://127.0.0.1:19118$1"; }
 samples() { [[ $(get "/api/v1/query?query=$1" | jq -r '.data.result[0].value[1]') == "$2" ]]; }
@@ -69,8 +61,12 @@ fires() { get /api/v1/alerts | jq -e --arg name "$1" --arg node "$2" \
 	'any(.data.alerts[]; .labels.alertname == $name and .labels.node == $node and .state == "firing")'; }
 quiet() { get /api/v1/alerts | jq -e '[.data.alerts[] | select(.labels.severity != "info")] == []'; }
 alerted() {
-	until_true 30 quiet && lab cut 0,0:+x && until_true 30 fires TorusLinkDown 0,0 && until_true 30 fires TorusLinkDown 1,0 &&
-		! fires TorusLinkDown 1,1 && lab mend 0,0:+x && until_true 30 quiet
+	until_true 30 quiet && lab cut 0,0,0:+x && until_true 30 fires TorusLinkDown 0,0,0 &&
+		until_true 30 fires TorusLinkDown 1,0,0 && ! fires TorusLinkDown 1,1,0 && lab mend 0,0,0:+x && until_true 30 quiet
+}
+gone() {
+	kill "$(cut -d' ' -f1 "/run/torus/$lab/3.3.3/fabricweb.pid")" && until_true 30 fires TorusMetricsGone 3,3,3 &&
+		! fires TorusMetricsGone 0,0,0
 }
 
 check "the programs of Debian's prometheus are there" programs
@@ -80,5 +76,6 @@ check "a lab, fabricweb and Prometheus start" up
 check "promtool has no complaint of the text" lint
 check "Prometheus reads every node" scraped
 check "a cable that is cut is an alert at both ends, until it is mended" alerted
+check "a fabricweb that ends is an alert" gone
 cleanup
 done_testing
