@@ -228,7 +228,14 @@ const checks = {
 	},
 
 	async large() {
-		const page = await open();
+		const times = [];
+		let page;
+		for (let i = 0; i < 5; i++) {
+			await page?.close();
+			page = await open();
+			times.push(page.ready);
+		}
+		times.sort((a, b) => a - b);
 		await page.screenshot({ path: `${folder}/large.png` });
 		const [frame, ms] = await page.evaluate(async () => {
 			const { view } = await import('./geometry.js'), { draw } = await import('./map.js');
@@ -248,7 +255,7 @@ const checks = {
 			}
 			return [idle, turns.sort((a, b) => a - b)[4]];
 		});
-		console.log(`ready after ${page.ready} ms, turned within ${ms.toFixed(0)} ms (median of 9, with the frame after it); a frame without drawing takes ${frame.toFixed(0)} ms`);
+		console.log(`ready after ${times[2]} ms (median of 5), turned within ${ms.toFixed(0)} ms (median of 9, with the frame after it); a frame without drawing takes ${frame.toFixed(0)} ms`);
 		await page.selectOption('#colour', 'traffic');
 		await page.waitForFunction(async () => [...(await import('./model.js')).model.cables.values()].every((c) => c.ends[0] && c.ends[1]),
 			null, { timeout: 30000 });
