@@ -18,7 +18,7 @@ export PATH=$B:$PATH
 in_the_machine() {
 	local name rc=0
 	for name in $("$TOP/tests/manual" --names "$manual"); do
-		grep -qE "manual $name( |\$)" "$TOP/tests/vm/debian/driver" || { echo "host=$name is run by no test"; rc=1; }
+		grep -qE "manual $name( |\$)" "$TOP"/tests/vm/debian/{driver,fabric.sh} || { echo "host=$name is run by no test"; rc=1; }
 	done
 	return $rc
 }

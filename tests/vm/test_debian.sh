@@ -3,7 +3,7 @@
 #
 # An administrator's machine, a complete Debian with systemd: DKMS builds the driver for its
 # kernel, the services bring a fabric up, cables and daemons fail, and all of it is removed again.
-# debian/driver has the tests.
+# debian/driver and debian/fabric.sh have the tests.
 #
 # A compiler takes minutes in an emulated machine. So DKMS runs on the machine's
 # disk before it is switched on; INSIDE=1 lets the machine do it all itself. With
@@ -19,7 +19,7 @@ export TMPDIR=${TMPDIR:-/var/tmp} # the disk is large
 # Makes a disk with all that the driver needs: itself, our sources, and the programs as installed.
 make_data() {
 	mkdir -p "$tmp/data/src" &&
-	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/{check.sh,manual} doc/OPERATIONS.md "$tmp/data/" &&
+	cp -a tests/vm/debian/{driver,fabric.sh,peers,torus0.conf} tests/{check.sh,manual} doc/OPERATIONS.md "$tmp/data/" &&
 	{ [[ -z ${INSIDE-} ]] || touch "$tmp/data/whole"; } &&
 	cp -a --parents Makefile Kbuild dkms.conf LICENSE include kernel "$tmp/data/src/" &&
 	make -s B="$B" install DESTDIR="$tmp/data/dest" &&
