@@ -116,7 +116,7 @@ def broken_links(out, pages):
 
 
 def main():
-    out = sys.argv[1] if len(sys.argv) == 2 else sys.exit("usage: doc/pages.py OUT")
+    out = sys.argv[1] if len(sys.argv) == 2 and re.match("[^-]", sys.argv[1]) else sys.exit("usage: doc/pages.py OUT")
     documents, sources = find(r"\.md$"), find(r"^[a-z].*\.[1-8]$")
     manuals = {f"{os.path.basename(s)}.html": s for s in sources}
     titles = {}
