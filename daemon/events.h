@@ -15,7 +15,7 @@
  * struct event_record - one event
  * @seq: sequence number; the first event after the start has 1
  * @time: seconds since 1970
- * @node: coordinates of the node where it happened; "": this node
+ * @node: coordinates of the node that it is about; "": this node
  */
 struct event_record {
 	uint64_t seq;

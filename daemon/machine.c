@@ -282,6 +282,20 @@ static void order_event(struct fabricd *d, const struct fm_log *log)
 	free(text);
 }
 
+/* Adds an event about another node, which only the root has found out. */
+static void node_event(struct fabricd *d, const struct fm_log *log)
+{
+	char node[TORUS_TEXT_MAX];
+
+	log_line(log->level, log->kind, log->text);
+	d->meter.events[log->level]++;
+	if (log->level == FM_DEBUG)
+		return;
+	torus_node_text(fm_shape(d->fm), log->node, node);
+	event_added(d, events_add(d->events, loop_wall(), node, log->level, log->kind,
+				  log->text));
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
 	struct fabricd *d = io;
@@ -294,6 +308,8 @@ static void op_log(void *io, const struct fm_log *log)
 		recovery_event(d, log);
 	else if (log->order && d->fm)
 		order_event(d, log);
+	else if (d->fm && log->node < torus_nodes(fm_shape(d->fm)) && log->node != fm_own(d->fm))
+		node_event(d, log);
 	else
 		fabricd_event(d, loop_wall(), "", log->level, log->kind, log->text);
 }

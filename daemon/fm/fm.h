@@ -67,6 +67,7 @@ struct fm_recovery;
 
 /**
  * struct fm_log - a line for the log and the list of events
+ * @node: the node that it is about; TORUS_NO_NODE: this node, or the whole fabric
  * @link: the change, if @kind is "link"; else NULL
  * @recovery: the recovery that has ended, if @kind is "recovery"; that goes on, if @kind is "step";
  *	else NULL
@@ -77,6 +78,7 @@ struct fm_log {
 	enum fm_level level;
 	const char *kind;	/* "link", "wiring", "table", "recovery", "node", ... */
 	const char *text;
+	uint32_t node;
 	const struct fm_link_change *link;
 	const struct fm_recovery *recovery;
 	uint8_t step;

@@ -86,6 +86,14 @@ knows_events() {
 	[[ $(events b) == '["job"]' ]] || { events b; return 1; }
 	ctl events --job a --lab "$lab" | grep -F "0,0:-y" && ctl events --job c --lab "$lab" 2>&1 | grep "job 'c' does not run"
 }
+# A node of B dies. The root, which is a node of A, reports it, and it is no event of A.
+knows_dead_node() {
+	local rc=0
+	lab kill 1,1 && until_true 20 eval '[[ $(events b) == *\"node\"* ]]' || { events b; return 1; }
+	ctl events --job b --lab "$lab" | grep " 1,1 .*('n1-1') is dead" || rc=1
+	[[ $(events a) != *\"node\"* ]] || { events a; rc=1; }
+	lab revive 1,1 && until_true 20 state b runs && sends 1,0 2,2 && return "$rc"
+}
 falls_apart() {
 	lab cut 0,1:+y && until_true 20 state a fallen-apart && until_true 20 job_problem "job 'a' has fallen apart" &&
 		job_problem "cannot reach each other; lost: 0," || return 1
@@ -164,6 +172,7 @@ check "no packet of a job crosses other cables" stays_inside
 check "two jobs under load share no cable" apart_under_load
 check "a job loses no packet when one of its cables is cut" repairs
 check "events of a job are those of its cables" knows_events
+check "a node that dies is an event of its job, and of no other" knows_dead_node
 check "a job falls apart without its middle node, and is whole when it is back" falls_apart
 check "a node of a job can be excluded and included" goes_out
 check "jobs survive another root" taken_over

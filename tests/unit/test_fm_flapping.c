@@ -160,12 +160,25 @@ void fm_problems_mark(struct fm *f, const char *kind)
 		problem[i].old = true;
 }
 
-void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+/* Return: the record of the node in a place. */
+static const struct fm_record *record_of(uint32_t node)
+{
+	unsigned int i = 0;
+
+	while (i < NODES - 1 && record[i].node != node)
+		i++;
+	return &record[i];
+}
+
+void fm_problem_of(struct fm *f, uint32_t node, const char *kind, uint64_t key,
+		   const char *fmt, ...)
 {
 	unsigned int i = 0;
 	va_list args;
 
 	(void)f;
+	if (node != TORUS_NO_NODE)
+		assert_true((key ^ fm_mix(record_of(node)->guid)) < TORUS_MAX_PORTS);
 	assert_string_equal(kind, "flap");
 	while (i < problems && problem[i].key != key)
 		i++;

@@ -110,6 +110,17 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	fail();
 }
 
+void fm_log_of(struct fm *f, uint32_t node, enum fm_level level, const char *kind,
+	       const char *fmt, ...)
+{
+	(void)f;
+	(void)node;
+	(void)level;
+	(void)kind;
+	(void)fmt;
+	fail();
+}
+
 /* --- random fabrics ----------------------------------------------------------------------- */
 
 static struct fm_port_row *port_of(uint32_t i, unsigned int p)

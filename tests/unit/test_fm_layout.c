@@ -128,7 +128,22 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 
 	(void)f;
 	assert_int_equal(level, FM_INFO);
-	assert_true(!strcmp(kind, "node") || !strcmp(kind, "bootstrap"));
+	assert_string_equal(kind, "bootstrap");
+	assert_true(nlines < 2 * NODES);
+	va_start(args, fmt);
+	vsnprintf(lines[nlines++], sizeof(lines[0]), fmt, args);
+	va_end(args);
+}
+
+void fm_log_of(struct fm *f, uint32_t node, enum fm_level level, const char *kind,
+	       const char *fmt, ...)
+{
+	va_list args;
+
+	(void)f;
+	assert_int_equal(level, FM_INFO);
+	assert_string_equal(kind, "node");
+	assert_true(node < NODES);
 	assert_true(nlines < 2 * NODES);
 	va_start(args, fmt);
 	vsnprintf(lines[nlines++], sizeof(lines[0]), fmt, args);

@@ -39,10 +39,19 @@ static unsigned int present, waiting, turn;
 static char did[LINES][140], want[LINES][140];
 static unsigned int ndid, nwant;
 
+/* Return: the node that a line is about: problems of the first kind have their key as node. */
+static uint32_t node_of(const struct fm_log *line)
+{
+	const char *key = strstr(line->text, kinds[0]);
+
+	return key ? (uint32_t)strtoul(key + strlen(kinds[0]), NULL, 10) : TORUS_NO_NODE;
+}
+
 static void note_line(void *io, const struct fm_log *line)
 {
 	(void)io;
 	assert_true(ndid < LINES);
+	assert_int_equal(line->node, node_of(line));
 	snprintf(did[ndid++], sizeof(*did), "%u %s %s", line->level, line->kind, line->text);
 }
 
@@ -210,7 +219,10 @@ static void set_problem(unsigned int kind, unsigned int key, unsigned int text)
 
 	set_model(kind, key, text);
 	text_of(buf, kind, key, text);
-	fm_problem_set(&fm, kinds[kind], key, "%s", buf);
+	if (kind)
+		fm_problem_set(&fm, kinds[kind], key, "%s", buf);
+	else
+		fm_problem_of(&fm, key, kinds[kind], key, "%s", buf);
 }
 
 static void await_problem(unsigned int kind, unsigned int key)
@@ -397,9 +409,9 @@ static void freed_list_of_waiting_problems_can_be_used_again(void **state)
 	(void)state;
 	for (unsigned int k = 0; k < 2; k++) {
 		for (unsigned int i = 0; i < FM_SPARES_MAX + 1; i++)
-			fm_spare_put(&s, "cable", i, "text");
+			fm_spare_put(&s, i, "cable", i, "text");
 		assert_int_equal(s.n, FM_SPARES_MAX);
-		fm_spare_put(&s, "cable", 0, "another text");	/* which needs no room */
+		fm_spare_put(&s, 7, "cable", 0, "another text");	/* which needs no room */
 		assert_string_equal(s.list[0].text, "another text");
 		fm_spares_free(&s);
 		assert_true(!s.n && !s.room && !s.list);

@@ -24,12 +24,14 @@ static struct fm_entry entry[NODES];
 static bool cut[NODES];		/* nodes that are reported as cut off */
 static bool told_any, marked;
 
-void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+void fm_problem_of(struct fm *f, uint32_t node, const char *kind, uint64_t key,
+		   const char *fmt, ...)
 {
 	(void)f;
 	(void)fmt;
 	assert_string_equal(kind, "isolated");
 	assert_true(marked && key < NODES);
+	assert_int_equal(node, key);
 	cut[key] = true;
 }
 

@@ -42,12 +42,14 @@ const char *fm_node_state_name(unsigned int state)
 	return state == FM_NODE_DEAD ? "dead" : "silent";
 }
 
-void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+void fm_problem_of(struct fm *f, uint32_t node, const char *kind, uint64_t key,
+		   const char *fmt, ...)
 {
 	va_list args;
 
 	(void)f;
 	assert_string_equal(kind, "node");
+	assert_int_equal(node, record.node);
 	assert_int_equal(key, 0x55);
 	va_start(args, fmt);
 	vsnprintf(problem, sizeof(problem), fmt, args);

@@ -300,7 +300,7 @@ static const struct opt opts[] = {
 	  "those that are as bad, or worse: error, warning, info" },
 	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of these kinds: link, node, recovery, ..." },
 	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
-	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "that happened at this node, or name it" },
+	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "about this node, or that name it" },
 	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0,
 	  "since this job began, about it, its nodes and the cables between them; if it has ended, "
 	  "events that name it" },

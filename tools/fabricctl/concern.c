@@ -8,8 +8,8 @@
  * - of kind node, if the node that joined, was lost or is dead belongs to the job;
  * - of kind recovery and step, if they are about a version of the table that began because of
  *   such an event;
- * - of other kinds, that a node of the job noticed itself, if their kind is one of noticed_kinds:
- *   the state of its NIC and of its links. Events of a node that is root concern the whole fabric.
+ * - of the kinds in node_kinds, if they are about a node of the job: the state of its NIC and of
+ *   its links. Such an event has that node as "node", also if the root has found it out.
  *
  * An event about a cable comes before those of the recovery, and has the version of the table.
  * Test: tests/unit/test_concern.c.
@@ -24,7 +24,7 @@
 
 #define VERSIONS 16	/* most recoveries that go on at once, or follow one another closely */
 
-static const char *const noticed_kinds[] = {
+static const char *const node_kinds[] = {
 	"errors", "flap", "isolated", "line", "memory", "nic", "refused", "relay", "seal", "stall", NULL
 };
 
@@ -99,10 +99,10 @@ static bool is_node_of_job(const struct concern *c, const json_t *event)
 	return is;
 }
 
-static bool is_noticed_kind(const char *kind)
+static bool is_node_kind(const char *kind)
 {
-	for (unsigned int i = 0; noticed_kinds[i]; i++)
-		if (!strcmp(noticed_kinds[i], kind))
+	for (unsigned int i = 0; node_kinds[i]; i++)
+		if (!strcmp(node_kinds[i], kind))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static bool concerns_job(struct concern *c, const json_t *event)
 		return is_node_of_job(c, event);
 	return is_recovery_of_job(c, json_object_get(event, "recovery")) ||
 	       is_recovery_of_job(c, json_object_get(event, "step")) ||
-	       (is_noticed_kind(kind) && is_member(c, json_object_get(event, "node")));
+	       (is_node_kind(kind) && is_member(c, json_object_get(event, "node")));
 }
 
 json_t *concern_of(struct concern *c, const json_t *events)

@@ -31,6 +31,7 @@
 
 /**
  * struct trouble - a present or past problem
+ * @node: the node that it is about; TORUS_NO_NODE: this node, or the whole fabric
  * @mark: fm_problems_sweep() ends the problem, unless it is set again before that
  * @open: the beginning of the problem was logged, and its end was not
  * @unsaid: the problem is present, and its present text has not been logged
@@ -42,6 +43,7 @@
 struct trouble {
 	struct fm_problem problem;
 	uint64_t key;
+	uint32_t node;
 	bool mark, open, unsaid;
 	unsigned int missed;
 	uint64_t said, gap, until;
@@ -83,9 +85,10 @@ unsigned int fm_problems_more(const struct fm *fm)
 	return fm->problems->spares.n;
 }
 
-static void write_line(struct fm *fm, enum fm_level level, const char *kind, const char *text)
+static void write_line(struct fm *fm, uint32_t node, enum fm_level level, const char *kind,
+		       const char *text)
 {
-	struct fm_log line = { .level = level, .kind = kind, .text = text };
+	struct fm_log line = { .level = level, .kind = kind, .text = text, .node = node };
 
 	fm->ops.log(fm->io, &line);
 }
@@ -98,7 +101,19 @@ void fm_log(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	write_line(fm, level, kind, text);
+	write_line(fm, TORUS_NO_NODE, level, kind, text);
+}
+
+void fm_log_of(struct fm *fm, uint32_t node, enum fm_level level, const char *kind,
+	       const char *fmt, ...)
+{
+	char text[2 * FM_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	write_line(fm, node, level, kind, text);
 }
 
 /* Finds a present or past problem. Return: its index, or -1. */
@@ -170,10 +185,11 @@ static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 {
 	invariant(fm->now >= t->said + t->gap);
 	if (missed)
-		fm_log(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
-		       t->problem.text, missed, missed == 1 ? "" : "s");
+		fm_log_of(fm, t->node, FM_ERROR, t->problem.kind,
+			  "%s (said %u time%s more meanwhile)",
+			  t->problem.text, missed, missed == 1 ? "" : "s");
 	else
-		write_line(fm, FM_ERROR, t->problem.kind, t->problem.text);
+		write_line(fm, t->node, FM_ERROR, t->problem.kind, t->problem.text);
 	t->open = true;
 	t->unsaid = false;
 	t->missed = 0;
@@ -198,10 +214,11 @@ static void begin_trouble(struct fm *fm, struct trouble *t)
 }
 
 /*
- * Makes a problem present, with @text. The list must have room, or contain the problem already.
- * Return: NULL if there is no memory.
+ * Makes a problem of @node present, with @text. The list must have room, or contain the problem
+ * already. Return: NULL if there is no memory.
  */
-static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key, const char *text)
+static struct trouble *put_problem(struct fm *fm, uint32_t node, const char *kind, uint64_t key,
+				   const char *text)
 {
 	struct fm_problems *p = fm->problems;
 	int i = find_trouble(fm, kind, key);
@@ -211,6 +228,7 @@ static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key
 	if (!t)
 		return NULL;
 	t->mark = false;
+	t->node = node;
 	if (stands && !strcmp(t->problem.text, text))
 		return t;
 	snprintf(t->problem.text, sizeof(t->problem.text), "%s", text);
@@ -221,19 +239,39 @@ static struct trouble *put_problem(struct fm *fm, const char *kind, uint64_t key
 	return t;
 }
 
-void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+/* Makes a problem present, in the list or, if that has no room, among the spare ones. */
+static void add_problem(struct fm *fm, uint32_t node, const char *kind, uint64_t key,
+			const char *text)
 {
 	struct fm_problems *p = fm->problems;
+
+	if (p->n == FM_PROBLEMS_MAX && !is_present(p, find_trouble(fm, kind, key)))
+		fm_spare_put(&p->spares, node, kind, key, text);
+	else
+		put_problem(fm, node, kind, key, text);
+}
+
+void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+{
 	char text[FM_TEXT_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (p->n == FM_PROBLEMS_MAX && !is_present(p, find_trouble(fm, kind, key)))
-		fm_spare_put(&p->spares, kind, key, text);
-	else
-		put_problem(fm, kind, key, text);
+	add_problem(fm, TORUS_NO_NODE, kind, key, text);
+}
+
+void fm_problem_of(struct fm *fm, uint32_t node, const char *kind, uint64_t key,
+		   const char *fmt, ...)
+{
+	char text[FM_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	add_problem(fm, node, kind, key, text);
 }
 
 void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
@@ -259,7 +297,7 @@ static void take_spare(struct fm *fm)
 
 	if (!fm_spare_take(&fm->problems->spares, &spare))
 		return;
-	t = put_problem(fm, spare.kind, spare.key, spare.text);
+	t = put_problem(fm, spare.node, spare.kind, spare.key, spare.text);
 	if (t) {
 		t->mark = spare.mark;
 		t->until = spare.until;
@@ -274,7 +312,7 @@ static void end_problem(struct fm *fm, unsigned int i)
 
 	invariant(i < fm->problems->n);
 	if (t->open)
-		fm_log(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
+		fm_log_of(fm, t->node, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
 	t->open = t->unsaid = false;
 	t->until = 0;
 	swap_trouble(fm->problems, t, --fm->problems->n);

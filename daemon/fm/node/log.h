@@ -25,6 +25,9 @@ unsigned int fm_problems_count(const struct fm *fm);
 /** fm_log() - write one log line */
 void fm_log(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/** fm_log_of() - as fm_log(), about @node, for instance in the root; TORUS_NO_NODE: this node */
+void fm_log_of(struct fm *fm, uint32_t node, enum fm_level level, const char *kind,
+	       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /**
  * fm_problem_set() - add the problem (@kind, @key) to the list of present problems, or change its
  * text
@@ -32,6 +35,9 @@ void fm_log(struct fm *fm, enum fm_level level, const char *kind, const char *fm
  */
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/** fm_problem_of() - as fm_problem_set(), about @node as in fm_log_of() */
+void fm_problem_of(struct fm *fm, uint32_t node, const char *kind, uint64_t key,
+		   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /**
  * fm_problem_await() - log the problem only if it is still present a second later
  * Called before fm_problem_set() if another node may report the cause, and this problem then ends.

@@ -39,7 +39,8 @@ static bool make_room(struct fm_spares *s)
 	return true;
 }
 
-void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const char *text)
+void fm_spare_put(struct fm_spares *s, uint32_t node, const char *kind, uint64_t key,
+		  const char *text)
 {
 	struct fm_spare *old = find_spare(s, kind, key);
 	char *copy;
@@ -59,6 +60,7 @@ void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const cha
 		snprintf(old->kind, sizeof(old->kind), "%s", kind);
 	}
 	old->text = copy;
+	old->node = node;
 	old->mark = false;
 }
 

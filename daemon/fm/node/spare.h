@@ -11,6 +11,7 @@
 /**
  * struct fm_spare - a problem that waits
  * @key, @kind: identify it
+ * @node: the node that it is about, as in fm_problem_of()
  * @until: when it ends by itself; 0: it does not
  * @text: owned by the list
  * @mark: fm_spares_sweep() drops the problem
@@ -18,6 +19,7 @@
 struct fm_spare {
 	uint64_t key, until;
 	char *text;
+	uint32_t node;
 	bool mark;
 	char kind[16];
 };
@@ -34,7 +36,8 @@ void fm_spares_free(struct fm_spares *s);
  * fm_spare_put() - add a problem, or change its text; it is dropped if the list is full or there is
  * no memory
  */
-void fm_spare_put(struct fm_spares *s, const char *kind, uint64_t key, const char *text);
+void fm_spare_put(struct fm_spares *s, uint32_t node, const char *kind, uint64_t key,
+		  const char *text);
 /** fm_spare_clear() - remove the problem, if it is in the list */
 void fm_spare_clear(struct fm_spares *s, const char *kind, uint64_t key);
 /**

@@ -216,10 +216,10 @@ static void set_hold_problem(struct fm *fm, const struct fm_record *m, unsigned 
 	}
 	if (o)
 		fm_end_text(fm, o, q, there, sizeof(there));
-	fm_problem_set(fm, "flap", fm_mix(m->guid) ^ p,
-		       "the link from %s to %s fails again and again: it is held down until it has "
-		       "been quiet for a while",
-		       fm_end_text(fm, m, p, here, sizeof(here)), there);
+	fm_problem_of(fm, m->node, "flap", fm_mix(m->guid) ^ p,
+		      "the link from %s to %s fails again and again: it is held down until it has "
+		      "been quiet for a while",
+		      fm_end_text(fm, m, p, here, sizeof(here)), there);
 }
 
 /* Reports all holds as problems, and finds when the next one ends. */

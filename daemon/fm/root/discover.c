@@ -441,9 +441,10 @@ static void tell_replaced(struct fm *fm, const struct fm_record *m, const struct
 {
 	char at[TORUS_TEXT_MAX];
 
-	fm_log(fm, FM_INFO, "node", "node %s ('%s') has another NIC: GUID %016llx, before %016llx",
-	       torus_node_text(&fm->table.shape, node, at), m->name, (unsigned long long)m->guid,
-	       (unsigned long long)former->guid);
+	fm_log_of(fm, node, FM_INFO, "node",
+		  "node %s ('%s') has another NIC: GUID %016llx, before %016llx",
+		  torus_node_text(&fm->table.shape, node, at), m->name,
+		  (unsigned long long)m->guid, (unsigned long long)former->guid);
 }
 
 /* Gives @i the place @node. A node that had that place has none then. */

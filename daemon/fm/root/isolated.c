@@ -111,10 +111,10 @@ static void search_all(struct fm *fm)
 			continue;
 		fm->root->joined = false;
 		if (!is_out(t, i) && !is_missing(fm->root, e->guid))
-			fm_problem_set(fm, "isolated", e->guid,
-				       "node %s ('%s') is cut off: its manager answers, but no "
-				       "path of healthy links joins it to the rest",
-				       torus_node_text(&t->shape, i, node), e->name);
+			fm_problem_of(fm, i, "isolated", e->guid,
+				      "node %s ('%s') is cut off: its manager answers, but no "
+				      "path of healthy links joins it to the rest",
+				      torus_node_text(&t->shape, i, node), e->name);
 	}
 	fm_problems_sweep(fm, "isolated");
 	free(part);

@@ -281,11 +281,11 @@ static void check_relay(struct fm *fm, const struct fm_record *m,
 			uint32_t packets)
 {
 	if (packets && fm->relay_packets && packets != fm->relay_packets)
-		fm_problem_set(fm, "relay", m->guid,
-			       "'%s' keeps %u packets as a relay, the root '%s' %u: set "
-			       "relay_packets of all NICs to the same, or relays return what they "
-			       "have no room for",
-			       m->name, packets, fm->cfg.name, fm->relay_packets);
+		fm_problem_of(fm, m->node, "relay", m->guid,
+			      "'%s' keeps %u packets as a relay, the root '%s' %u: set "
+			      "relay_packets of all NICs to the same, or relays return what they "
+			      "have no room for",
+			      m->name, packets, fm->cfg.name, fm->relay_packets);
 	else
 		fm_problem_clear(fm, "relay", m->guid);
 }
@@ -432,7 +432,7 @@ static void take_hello(struct fm *fm, const struct fm_conn *c, struct fm_record 
 
 	fm->root->joiners += fresh;
 	if (fresh)
-		fm_log(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
+		fm_log_of(fm, m->node, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
 		fm_roster_forget_below(fm, h->guid);
 	/*

@@ -40,8 +40,8 @@ bool fm_service_gone(struct fm *fm, struct fm_record *m, const char *why)
 		return false;
 	if (m->node < fm->table.nodes)
 		torus_node_text(&fm->table.shape, m->node, node);
-	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s", node, m->name,
-		       fm_node_state_name(m->state), why);
+	fm_problem_of(fm, m->node, "node", m->guid, "node %s ('%s') is %s%s", node, m->name,
+		      fm_node_state_name(m->state), why);
 	return true;
 }
 

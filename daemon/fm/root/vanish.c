@@ -390,10 +390,10 @@ void fm_vanish_drop(struct fm *fm, struct fm_record *m)
 
 static void take_lost(struct fm *fm, struct fm_record *m)
 {
-	fm_log(fm, FM_INFO, "node",
-	       "'%s' does not report links that its neighbours have lost, and does not answer: "
-	       "taken as lost",
-	       m->name);
+	fm_log_of(fm, m->node, FM_INFO, "node",
+		  "'%s' does not report links that its neighbours have lost, and does not answer: "
+		  "taken as lost",
+		  m->name);
 	fm_vanish_drop(fm, m);
 	m->lost = true;
 	fm->root->judge_at = fm->now;	/* judge.c runs after all nodes that are lost by now have
