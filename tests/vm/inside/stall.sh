@@ -31,7 +31,7 @@ check "no packet of the flow is lost" equals 1 node lost 0
 
 nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
-ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" --wait 10.1.0.0 &
 flood=$!
 # The host's own multicast is dropped, too: a few of the 128 messages of a dropped queue.
 drops=$(nic 0 node host_drops)
@@ -50,7 +50,7 @@ check "traffic goes on after the replay" until_true 20 ping_ok 0 10.1.0.0
 # Again; now its namespace ends while the host waits.
 nic 0 fault 0 silence=1
 check "the only link is faulty again" until_true 20 state_is 0 0 "faulty silence"
-ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" --wait 10.1.0.0 &
 flood=$!
 check "packets are parked" until_true 20 more_than 0 node parked "$parked"
 sleep 2
