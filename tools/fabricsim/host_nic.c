@@ -82,13 +82,28 @@ static int place_set(struct wnode *n, const struct act *a)
 	return 0;
 }
 
+/*
+ * Return: 0; -ESTALE if the NIC has rows of a later version in this epoch, as of ROWS_BEGIN in
+ * kernel/req/request_rows.c.
+ */
+static int check_version(const struct wnode *n, uint64_t version)
+{
+	u64 active;
+	u32 nodes;
+
+	tn_nic_rows(n->nic, &nodes, &active);
+	return n->by_epoch <= n->rows_epoch && version < active ? -ESTALE : 0;
+}
+
 static int write_host_rows(struct world *w, uint32_t node, const struct act *a)
 {
 	struct tn_nic *nic = w->node[node].nic;
-	int err = tn_nic_rows_begin(nic, a->version);
+	int err = check_version(&w->node[node], a->version);
 	const u64 *old = tn_nic_rows_get(nic, 0, w->nodes);
 	uint32_t held = 0;
 
+	if (!err)
+		err = tn_nic_rows_begin(nic, a->version);
 	for (uint32_t i = 0; !err && i < a->n; i++) {
 		u64 r = a->rows[i];
 
