@@ -45,7 +45,7 @@ static const char *wrong_name(enum torus_wrong what)
 	}
 }
 
-static void blame_node(struct verify *v, uint32_t node, const char *kind, const char *text)
+static void add_culprit(struct verify *v, uint32_t node, const char *kind, const char *text)
 {
 	json_array_append_new(v->culprits, json_pack("{ss so sn ss sn}", "kind", kind, "node",
 			      json_node(&v->table.shape, node), "to", "text", text, "row"));
@@ -71,7 +71,7 @@ static void blame_row(void *arg, const struct torus_culprit *w)
 			      json_node(shape, w->to), "text", text, "row", hex));
 }
 
-static void check_version(struct verify *v, uint32_t node)
+static void check_row_version(struct verify *v, uint32_t node)
 {
 	char text[128], at[TORUS_TEXT_MAX];
 
@@ -80,7 +80,7 @@ static void check_version(struct verify *v, uint32_t node)
 	snprintf(text, sizeof(text), "%s has rows of version %" PRIu64 ", the table is %" PRIu64,
 		 json_id_text(&v->table.shape, node, at), v->rows[node].version,
 		 v->table.version);
-	blame_node(v, node, "version", text);
+	add_culprit(v, node, "version", text);
 }
 
 static void take_node(struct verify *v, uint32_t node)
@@ -94,12 +94,12 @@ static void take_node(struct verify *v, uint32_t node)
 	if (!v->rows[node].row) {
 		snprintf(text, sizeof(text), "%s: its rows cannot be read",
 			 json_id_text(&v->table.shape, node, at));
-		blame_node(v, node, "unreadable", text);
+		add_culprit(v, node, "unreadable", text);
 		return;
 	}
 	v->read++;
 	v->row[node] = v->rows[node].row;
-	check_version(v, node);
+	check_row_version(v, node);
 }
 
 /* Reads the rows of all nodes: each question is about as many nodes as an answer has room for. */
@@ -160,7 +160,7 @@ static void blame_islands(struct verify *v)
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
 			 json_id_text(&v->table.shape, id, at),
 			 json_id_text(&v->table.shape, mainland, main_at));
-		blame_node(v, id, "cut-off", text);
+		add_culprit(v, id, "cut-off", text);
 	}
 }
 

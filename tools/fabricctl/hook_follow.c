@@ -26,15 +26,15 @@ struct last {
 	double time;
 };
 
-static double time_of(const json_t *event)
+static double event_time(const json_t *event)
 {
 	return json_number_value(json_object_get(event, "time"));
 }
 
-static void note_last(struct last *last, const json_t *event)
+static void note_last_event(struct last *last, const json_t *event)
 {
 	last->seq = json_count(event, "seq");
-	last->time = time_of(event);
+	last->time = event_time(event);
 }
 
 static void run_new(struct last *last, const json_t *events)
@@ -45,7 +45,7 @@ static void run_new(struct last *last, const json_t *events)
 	json_array_foreach(events, i, v) {
 		if (json_count(v, "seq") <= last->seq)
 			continue;
-		note_last(last, v);
+		note_last_event(last, v);
 		hook_run(v);
 	}
 }
@@ -85,7 +85,7 @@ static int begin_following(struct ask *a, const uint64_t *since, struct last *la
 	if (since)
 		run_new(last, events);
 	else if (n)
-		note_last(last, json_array_get(events, n - 1));
+		note_last_event(last, json_array_get(events, n - 1));
 	json_decref(events);
 	return follow_events(a, last);
 }

@@ -11,7 +11,7 @@
 #include "table.h"
 
 /* Asks for the members from number @from on. Return: OK, or the kind of the error */
-static int ask_members(struct ask *a, const char *name, size_t from, json_t **job)
+static int ask_job_members(struct ask *a, const char *name, size_t from, json_t **job)
 {
 	json_t *data;
 	int status = ask(a, json_pack("{ss ss sI}", "cmd", "jobs", "name", name, "from",
@@ -35,7 +35,7 @@ int job_get(struct ask *a, const char *name, json_t **job, json_t **members)
 		int status;
 
 		got = json_array_size(*members);
-		status = ask_members(a, name, got, &part);
+		status = ask_job_members(a, name, got, &part);
 		if (status != OK) {
 			json_decref(*members);
 			json_decref(*job);
@@ -81,7 +81,7 @@ void job_warn_apart(struct ask *a)
 	json_decref(status);
 }
 
-static enum colour state_colour(const char *state)
+static enum colour job_state_colour(const char *state)
 {
 	return !strcmp(state, "runs") ? GOOD : !strcmp(state, "degraded") ? DOUBTFUL : BAD;
 }
@@ -101,7 +101,7 @@ void job_table(const json_t *jobs)
 		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "nodes"));
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "up"));
-		table_cell(t, state_colour(state), "%s", state);
+		table_cell(t, job_state_colour(state), "%s", state);
 		table_cell(t, PLAIN, "%s", table_or_dash(json_text(v, "how")));
 		orders_user_text(v, text);
 		table_cell(t, PLAIN, "%s", *text ? text : "-");

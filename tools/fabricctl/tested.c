@@ -17,7 +17,7 @@
 /* more lost frames than this mean a fault: even a busy interface drops fewer */
 #define LOST_SHARE	2e-4
 
-static double number_of(const json_t *j, const char *key)
+static double read_double(const json_t *j, const char *key)
 {
 	return json_number_value(json_object_get(j, key));
 }
@@ -36,7 +36,7 @@ static json_t *direction_json(const json_t *from, const json_t *to, const json_t
 {
 	const json_t *c = json_object_get(receiver, "counted");
 	double errors = (double)(json_count(c, "crc_errors") + json_count(c, "malformed"));
-	double bits = number_of(c, "bits");
+	double bits = read_double(c, "bits");
 	json_t *j = json_pack("{sO? sO? sI sI sI}", "from", from, "to", to, "packets",
 			      (json_int_t)json_count(receiver, "received"), "pattern_errors",
 			      (json_int_t)json_count(receiver, "wrong"), "retries",
@@ -54,8 +54,8 @@ static json_t *direction_json(const json_t *from, const json_t *to, const json_t
 
 /* --- the verdict ------------------------------------------------------------- */
 
-static void add_reason(json_t *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add_reason(json_t *list, const char *fmt, ...)
+static void note_cause(json_t *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note_cause(json_t *list, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -73,16 +73,16 @@ static void judge_direction(const json_t *d, json_t *reasons)
 	char to[TORUS_TEXT_MAX];
 
 	json_end_text(json_object_get(d, "to"), to);
-	if (errors && number_of(d, "ber_min") > LIMIT_BER)
-		add_reason(reasons, "bit errors: %s received %llu damaged packets, %.1e errors a bit: "
+	if (errors && read_double(d, "ber_min") > LIMIT_BER)
+		note_cause(reasons, "bit errors: %s received %llu damaged packets, %.1e errors a bit: "
 			   "clean, reseat or replace the cable", to, (unsigned long long)errors,
-			   number_of(d, "ber"));
-	if (lost > 1 && (double)lost > LOST_SHARE * number_of(d, "frames"))
-		add_reason(reasons, "lost frames: %llu of %llu did not come to %s: its interface or the "
+			   read_double(d, "ber"));
+	if (lost > 1 && (double)lost > LOST_SHARE * read_double(d, "frames"))
+		note_cause(reasons, "lost frames: %llu of %llu did not come to %s: its interface or the "
 			   "cable drops them", (unsigned long long)lost,
 			   (unsigned long long)json_count(d, "frames"), to);
 	if (wrong)
-		add_reason(reasons, "wrong patterns: %llu packets came to %s with other contents than "
+		note_cause(reasons, "wrong patterns: %llu packets came to %s with other contents than "
 			   "were sent, though their check sums were right: replace the NIC",
 			   (unsigned long long)wrong, to);
 }
@@ -93,7 +93,7 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
 	char at[TORUS_TEXT_MAX];
 
 	if (state && !strcmp(state, "failed"))
-		add_reason(reasons, "%s: %s", json_end_text(place, at), why ? why : "the test failed");
+		note_cause(reasons, "%s: %s", json_end_text(place, at), why ? why : "the test failed");
 }
 
 /*
@@ -101,11 +101,11 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
  */
 static void judge_trip(const struct tested *t, json_t *reasons)
 {
-	double least = number_of(json_object_get(t->send, "rtt_us"), "min");
+	double least = read_double(json_object_get(t->send, "rtt_us"), "min");
 	double limit = json_number_value(t->slow_us);
 
 	if (limit > 0 && least > limit)
-		add_reason(reasons, "slow: no round trip took less than %.3g ms: replace the cable, or what "
+		note_cause(reasons, "slow: no round trip took less than %.3g ms: replace the cable, or what "
 			   "lies between", least / 1e3);
 }
 
@@ -119,7 +119,7 @@ static json_t *judge_directions(const struct tested *t, const json_t *directions
 	judge_end(t->send, t->link, reasons);
 	judge_end(t->echo, json_object_get(t->link, "peer"), reasons);
 	if (lost || !received)
-		add_reason(reasons, "lost packets: %llu of %llu got no echo",
+		note_cause(reasons, "lost packets: %llu of %llu got no echo",
 			   (unsigned long long)(sent - received), (unsigned long long)sent);
 	judge_trip(t, reasons);
 	json_array_foreach(directions, i, d)
@@ -133,7 +133,7 @@ json_t *tested_json(const struct tested *t)
 	json_t *own = json_pack("{sO? sO? sO?}", "node", json_object_get(t->link, "node"), "port",
 				json_object_get(t->link, "port"), "name",
 				json_object_get(t->link, "name"));
-	double ms = number_of(t->send, "ms");
+	double ms = read_double(t->send, "ms");
 
 	directions = json_pack("[o, o]", direction_json(own, peer, t->send, t->echo),
 			       direction_json(peer, own, t->echo, t->send));
@@ -146,8 +146,8 @@ json_t *tested_json(const struct tested *t)
 		      (json_int_t)json_count(t->send, "sent"), "received",
 		      (json_int_t)json_count(t->send, "received"), "lost",
 		      (json_int_t)json_count(t->send, "lost"), "rtt_us",
-		      json_object_get(t->send, "rtt_us"), "rate", number_of(t->send, "rate"), "mbps",
-		      ms > 0 ? number_of(t->send, "bytes") * 8 / ms / 1e3 : 0, "link_mbps", t->mbps,
+		      json_object_get(t->send, "rtt_us"), "rate", read_double(t->send, "rate"), "mbps",
+		      ms > 0 ? read_double(t->send, "bytes") * 8 / ms / 1e3 : 0, "link_mbps", t->mbps,
 		      "directions", directions, "reasons", reasons);
 	json_decref(own);
 	return j;
@@ -174,7 +174,7 @@ static void show_directions(const json_t *list)
 		uint64_t errors = json_count(d, "crc_errors") + json_count(d, "malformed");
 		const uint64_t n[] = { errors, json_count(d, "lost_frames"),
 				       json_count(d, "pattern_errors"), json_count(d, "retries") };
-		double ber = number_of(d, errors ? "ber" : "ber_max");
+		double ber = read_double(d, errors ? "ber" : "ber_max");
 
 		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(d, "to"), text));
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(d, "packets"));
@@ -193,7 +193,7 @@ void tested_show(const json_t *result)
 {
 	const json_t *rtt = json_object_get(result, "rtt_us"), *r;
 	const json_t *link_mbps = json_object_get(result, "link_mbps");
-	double mbps = number_of(result, "mbps"), of = json_number_value(link_mbps);
+	double mbps = read_double(result, "mbps"), of = json_number_value(link_mbps);
 	char own[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
 	bool good = tested_status(result) == OK;
 	size_t i;
@@ -201,12 +201,12 @@ void tested_show(const json_t *result)
 	printf("%s to %s: %llu packets of %llu bytes in %.1f s, %llu echoes, %llu lost\n",
 	       json_end_text(result, own), json_end_text(json_object_get(result, "peer"), peer),
 	       (unsigned long long)json_count(result, "sent"),
-	       (unsigned long long)json_count(result, "size"), number_of(result, "seconds"),
+	       (unsigned long long)json_count(result, "size"), read_double(result, "seconds"),
 	       (unsigned long long)json_count(result, "received"),
 	       (unsigned long long)json_count(result, "lost"));
 	if (json_is_object(rtt))
 		printf("round trip  min %.1f us, median %.1f us, max %.1f us\n",
-		       number_of(rtt, "min"), number_of(rtt, "median"), number_of(rtt, "max"));
+		       read_double(rtt, "min"), read_double(rtt, "median"), read_double(rtt, "max"));
 	printf("bandwidth   %.3g Mb/s each way", mbps);
 	if (of > 0)
 		printf(", %.2g %% of %.0f Mb/s", 100 * mbps / of, of);
