@@ -17,6 +17,24 @@ sources() {
 named() { sources | xargs -d '\n' python3 "$judge"; }
 found() { [[ $(sources | wc -l) -gt 1000 ]]; }
 
+# begun FILE...: at most 10 lines of comments in these files, also in functions, begin with such a word
+begun() {
+	grep -HnE '^[[:blank:]]*(/\*\*?|\*|//)[[:blank:]]+(Who|What|Of|Nobody|Else|Whether)\>' "$@" >"$tmp/begun"
+	(($(wc -l <"$tmp/begun") <= 10)) || { cat "$tmp/begun"; return 1; }
+}
+few_begun() {
+	local files
+	mapfile -t files < <(sources | grep '\.[ch]$')
+	begun "${files[@]}"
+}
+begun_noticed() {
+	printf '\t/* Whether it fails. */\n\t * Of two\n%.0s' {1..5} >"$tmp/begun.c"
+	printf '\t/* Often */\n\tx = y; /* Who */\n' >>"$tmp/begun.c"
+	begun "$tmp/begun.c" || return 1
+	printf '\t// Nobody\n' >>"$tmp/begun.c"
+	! begun "$tmp/begun.c" >"$tmp/out" && (($(wc -l <"$tmp/out") == 11))
+}
+
 # remarks NAME SOURCE [LINE WORD]: the check finds this comment in the source, and no other
 remarks() {
 	printf '%b' "$2" >"$tmp/$1"
@@ -39,5 +57,7 @@ accepted() {
 check "there are sources to look at" found
 check "comments at the margin begin with their subject, not with a pronoun" named
 check "a comment that begins with a pronoun or a conjunction is found" noticed
+check "few lines of comments begin with Who, What, Of, Nobody, Else or Whether" few_begun
+check "the eleventh such line is found" begun_noticed
 check "a number, a comment in a function and a second line are no pronouns" accepted
 done_testing

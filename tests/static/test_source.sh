@@ -143,6 +143,20 @@ wall_clock() {
 	return 0
 }
 
+# stated N FOLDER...: the .c files of these folders state at least N invariants
+stated() {
+	local n
+	n=$(find "${@:2}" -name '*.c' -exec grep -ohE '\b(invariant|tn_assert)\(' {} + | wc -l)
+	((n >= $1)) || echo "${*:2}: $n invariants, must be at least $1"
+}
+
+# A file that states one is enough for 1, and not for 2; a word that ends alike does not count.
+stated_counts() {
+	mkdir "$tmp/stated" && printf '\ttn_assert(a);\n\tmy_invariant(b);\n' >"$tmp/stated/a.c" &&
+		[[ -z $(stated 1 "$tmp/stated") ]] &&
+		[[ $(stated 2 "$tmp/stated") == "$tmp/stated: 1 invariants, must be at least 2" ]]
+}
+
 # Each script is checked together with what it sources: a file without "#!".
 scripts() {
 	local f list=() sourced=()
@@ -233,6 +247,9 @@ check "core and req sources include only each other, their deps and the ABI" sil
 check "files above the seam call no function of the software NIC" silent above_seam
 check "a call of the software NIC above the seam is found" silent above_seam_finds
 check "no timer uses the wall clock" silent wall_clock
+check "the NIC core states at least 200 invariants" silent stated 200 kernel/core
+check "the manager and the library state at least 150 invariants" silent stated 150 daemon/fm lib
+check "a folder with too few invariants is found" silent stated_counts
 check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals
 check "man pages have no joined words" silent joined
