@@ -228,7 +228,8 @@ static bool parse_stored(struct stored *s, const char *value)
 	return true;
 }
 
-static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t end, struct stored *s)
+static bool read_stored(struct asker *a, const struct evhttp_uri *to, uint64_t end,
+			struct stored *s)
 {
 	json_t *reply = post_json(a, to, "/v3/kv/range", json_pack("{s:s}", "key", a->key), end);
 	const char *value = NULL, *revision = NULL;

@@ -21,8 +21,8 @@
 
 /**
  * struct maker - the families that are being made
- * @counters, @gauges: the families of the counters and gauges of ports, once they have samples: they
- *	are looked up by their name for the first port only
+ * @counters, @gauges: the families of the counters and gauges of ports, once they have samples:
+ *	they are looked up by their name for the first port only
  */
 struct maker {
 	struct samples *samples;
@@ -46,8 +46,8 @@ const char *metrics_unit(const char *name)
 }
 
 /*
- * Adds a sample; its labels follow @value, up to NULL. Takes over @value; if that is no number, adds
- * nothing.
+ * Adds a sample; its labels follow @value, up to NULL. Takes over @value; if that is no number,
+ * adds nothing.
  */
 static void add_sample(struct maker *m, const char *name, const char *type, const char *help,
 		       json_t *value, ...)
@@ -112,8 +112,9 @@ static void add_histogram(struct maker *m, const char *name, const char *help, c
 		json_array_append_new(counts, json_integer(n));
 	}
 	if (json_array_size(counts) == json_array_size(le) + 1)
-		samples_add_histogram(m->samples, samples_family(m->samples, name, "histogram", help),
-				      key, value, le, counts, sum);
+		samples_add_histogram(m->samples,
+				      samples_family(m->samples, name, "histogram", help), key,
+				      value, le, counts, sum);
 	json_decref(le);
 	json_decref(counts);
 }
@@ -200,8 +201,8 @@ static void name_family(const char *prefix, const char *counter, const struct sc
 	size_t drop = strlen(s->drop);
 
 	if (bytes)
-		snprintf(to, FAMILY_NAME_MAX, "%s_%.*s%s_bytes", prefix, (int)(bytes - counter), counter,
-			 bytes + strlen("_bytes"));
+		snprintf(to, FAMILY_NAME_MAX, "%s_%.*s%s_bytes", prefix, (int)(bytes - counter),
+			 counter, bytes + strlen("_bytes"));
 	else
 		snprintf(to, FAMILY_NAME_MAX, "%s_%s%s", prefix,
 			 strncmp(counter, s->drop, drop) ? counter : counter + drop, s->ending);
@@ -221,8 +222,8 @@ static struct family *get_listed(struct maker *m, const char *prefix, const char
 }
 
 /*
- * Adds the counters or gauges @desc of an object; @port: a label, or NULL. @known: their families, if
- * they were looked up before.
+ * Adds the counters or gauges @desc of an object; @port: a label, or NULL. @known: their families,
+ * if they were looked up before.
  */
 static void add_listed(struct maker *m, const char *prefix, const char *type, const json_t *from,
 		       const struct torus_counter_desc *desc, unsigned int n, struct family **known,
@@ -254,7 +255,8 @@ static void add_colours(struct maker *m, const json_t *flow)
 		json_array_foreach(json_object_get(flow, torus_flow_counters[k].name), i, v) {
 			snprintf(colour, sizeof(colour), "%zu", i);
 			add_sample(m, "torus_node_colour_packets", "counter",
-				   "packets of a colour that a recovery adds up, by what happened to them",
+				   "packets of a colour that a recovery adds up, by what happened "
+				   "to them",
 				   json_incref(v), "colour", colour, "event",
 				   torus_flow_counters[k].name, NULL);
 		}
@@ -269,22 +271,26 @@ static void add_nic(struct maker *m, const json_t *nic)
 		   json_integer(json_is_object(nic)), NULL);
 	if (!json_is_object(nic))
 		return;
-	add_sample(m, "torus_node_uptime_seconds", "gauge", "time since the NIC started, or got its place",
+	add_sample(m, "torus_node_uptime_seconds", "gauge",
+		   "time since the NIC started, or got its place",
 		   same_number(nic, "uptime"), NULL);
 	add_sample(m, "torus_node_rows", "gauge", "routing rows in the NIC",
 		   same_number(nic, "row_count"), NULL);
 	add_sample(m, "torus_node_park_packets", "gauge", "packets in the parking segment now",
 		   same_number(park, "parked"), NULL);
 	add_sample(m, "torus_node_park_unresolved_packets", "gauge",
-		   "packets of lost links of which the manager has not decided yet which the peer got",
+		   "packets of lost links of which the manager has not decided yet which the peer "
+		   "got",
 		   same_number(park, "unresolved"), NULL);
 	add_sample(m, "torus_node_park_used_bytes", "gauge", "bytes in the parking segment now",
 		   same_number(park, "bytes"), NULL);
 	add_sample(m, "torus_node_park_size_bytes", "gauge", "size of the parking segment",
 		   same_number(park, "bytes_max"), NULL);
-	add_sample(m, "torus_node_on_hold_packets", "gauge", "packets that wait at the source on a hold now",
+	add_sample(m, "torus_node_on_hold_packets", "gauge",
+		   "packets that wait at the source on a hold now",
 		   same_number(park, "held"), NULL);
-	add_listed(m, "torus_node", "counter", nic, torus_node_counters, TORUS_NC_COUNT, known, NULL);
+	add_listed(m, "torus_node", "counter", nic, torus_node_counters, TORUS_NC_COUNT, known,
+		   NULL);
 	add_colours(m, json_object_get(nic, "flow"));
 }
 
@@ -320,7 +326,8 @@ static void add_lanes(struct maker *m, const json_t *lanes, const char *port)
 			continue;
 		snprintf(lane, sizeof(lane), "%zu", i);
 		add_sample(m, "torus_lane_margin_ratio", "gauge",
-			   "largest mask that fits the eye of a lane that is on, relative to the configured one",
+			   "largest mask that fits the eye of a lane that is on, relative to the "
+			   "configured one",
 			   scaled_number(v, "margin", 1e-2), "port", port, "lane", lane, NULL);
 	}
 }
@@ -335,30 +342,37 @@ static void add_link(struct maker *m, const json_t *l)
 	if (!port || !state)
 		return;
 	add_sample(m, "torus_link", "info", "the cable at a port, and its state", json_integer(1),
-		   "port", port, "peer", write_coords(json_object_get(peer, "node"), coords, sizeof(coords)),
+		   "port", port, "peer",
+		   write_coords(json_object_get(peer, "node"), coords, sizeof(coords)),
 		   "peer_port", read_text(peer, "port"), "peer_name", read_text(peer, "name"),
 		   "lower", read_text(l, "lower"), "retry", read_text(l, "retry"), "state", state,
 		   "reason", read_text(l, "reason"), NULL);
-	add_sample(m, "torus_link_up", "gauge", "1: the link is up", json_integer(!strcmp(state, "up")),
-		   "port", port, NULL);
-	add_sample(m, "torus_link_admin_up", "gauge", "1: the link is to be up, by order of the administrator",
+	add_sample(m, "torus_link_up", "gauge", "1: the link is up",
+		   json_integer(!strcmp(state, "up")), "port", port, NULL);
+	add_sample(m, "torus_link_admin_up", "gauge",
+		   "1: the link is to be up, by order of the administrator",
 		   same_number(l, "admin"), "port", port, NULL);
 	add_sample(m, "torus_link_excluded", "gauge", "1: the link is out of service by order",
 		   json_integer(excluded && !strcmp(excluded, "admin")), "port", port, NULL);
-	add_sample(m, "torus_link_state_age_seconds", "gauge", "time since the link is in its state",
+	add_sample(m, "torus_link_state_age_seconds", "gauge",
+		   "time since the link is in its state",
 		   scaled_number(l, "state_age", 1e-9), "port", port, NULL);
 	if (json_is_object(q)) {
 		add_sample(m, "torus_link_bad", "gauge",
-			   "1: the error rate of the cable is above its limit (fabricctl links --errors)",
+			   "1: the error rate of the cable is above its limit (fabricctl links "
+			   "--errors)",
 			   json_integer(level && strcmp(level, "good")), "port", port, NULL);
 		add_sample(m, "torus_link_worn", "gauge", "1: the margin of the link falls",
 			   same_number(q, "worn"), "port", port, NULL);
-		add_sample(m, "torus_link_slow", "gauge", "1: the round trip over the cable is long",
+		add_sample(m, "torus_link_slow", "gauge",
+			   "1: the round trip over the cable is long",
 			   same_number(q, "slow"), "port", port, NULL);
-		add_sample(m, "torus_link_bit_error_ratio", "gauge", "measured bit error rate of the cable",
+		add_sample(m, "torus_link_bit_error_ratio", "gauge",
+			   "measured bit error rate of the cable",
 			   same_number(q, "ber"), "port", port, NULL);
 	}
-	add_listed(m, "torus_port", "counter", l, torus_port_counters, TORUS_PC_COUNT, m->counters, port);
+	add_listed(m, "torus_port", "counter", l, torus_port_counters, TORUS_PC_COUNT, m->counters,
+		   port);
 	add_listed(m, "torus_port", "gauge", l, torus_port_gauges, TORUS_PG_COUNT, m->gauges, port);
 	add_lanes(m, json_object_get(l, "lane"), port);
 }
@@ -386,9 +400,11 @@ static void add_history(struct maker *m, const json_t *h)
 		   same_number(h, "events"), NULL);
 	add_sample(m, "torus_manager_history_used_bytes", "gauge", "size of the history on disk",
 		   same_number(h, "bytes"), NULL);
-	add_sample(m, "torus_manager_history_dropped", "counter", "events that could not be written",
+	add_sample(m, "torus_manager_history_dropped", "counter",
+		   "events that could not be written",
 		   same_number(h, "dropped"), NULL);
-	add_sample(m, "torus_manager_history_damaged", "counter", "damaged records found in the history",
+	add_sample(m, "torus_manager_history_damaged", "counter",
+		   "damaged records found in the history",
 		   same_number(h, "damaged"), NULL);
 }
 
@@ -398,40 +414,49 @@ static void add_manager(struct maker *m, const json_t *j)
 	const char *level;
 	json_t *v;
 
-	add_sample(m, "torus_manager_state", "gauge", "1, with the state of the fabric as this manager knows it",
+	add_sample(m, "torus_manager_state", "gauge",
+		   "1, with the state of the fabric as this manager knows it",
 		   json_integer(1), "state", read_text(j, "state"), NULL);
-	add_sample(m, "torus_table_version", "gauge", "version of the exclusion table that the manager has",
+	add_sample(m, "torus_table_version", "gauge",
+		   "version of the exclusion table that the manager has",
 		   same_number(j, "table_version"), NULL);
-	add_sample(m, "torus_table_applied_version", "gauge", "version of the rows that the NIC has",
+	add_sample(m, "torus_table_applied_version", "gauge",
+		   "version of the rows that the NIC has",
 		   same_number(j, "applied_version"), NULL);
 	add_sample(m, "torus_root_epoch", "gauge", "epoch of the root that the manager follows",
 		   same_number(j, "epoch"), NULL);
 	add_sample(m, "torus_manager_is_root", "gauge", "1: this manager is the root",
 		   same_number(j, "root"), NULL);
-	add_sample(m, "torus_manager_root_reachable", "gauge", "1: the manager has a way to the root",
+	add_sample(m, "torus_manager_root_reachable", "gauge",
+		   "1: the manager has a way to the root",
 		   same_number(j, "root_reachable"), NULL);
 	v = json_object_get(j, "rootless_for");
-	add_sample(m, "torus_manager_rootless_seconds", "gauge", "time since the manager has no way to a root",
+	add_sample(m, "torus_manager_rootless_seconds", "gauge",
+		   "time since the manager has no way to a root",
 		   json_is_null(v) ? json_integer(0) : json_incref(v), NULL);
 	add_sample(m, "torus_manager_became_root", "counter", "times that this manager became root",
 		   same_number(j, "became_root"), NULL);
 	json_object_foreach(json_object_get(j, "events"), level, v)
 		add_sample(m, "torus_manager_events", "counter",
-			   "events that this manager logged, also those that other nodes reported to it",
+			   "events that this manager logged, also those that other nodes reported "
+			   "to it",
 			   json_incref(v), "level", level, NULL);
 	add_histogram(m, "torus_manager_timer_delay_seconds",
-		      "how late timers of the manager fired", json_object_get(j, "timer_delay"), NULL, NULL);
+		      "how late timers of the manager fired",
+		      json_object_get(j, "timer_delay"), NULL, NULL);
 	add_histogram(m, "torus_manager_nic_call_seconds", "how long calls of the NIC took",
 		      json_object_get(j, "nic_call"), NULL, NULL);
 	add_service(m, json_object_get(j, "service"));
 	add_history(m, json_object_get(j, "history"));
-	add_sample(m, "torus_manager_seal_refused_packets", "counter", "management packets without a valid seal",
+	add_sample(m, "torus_manager_seal_refused_packets", "counter",
+		   "management packets without a valid seal",
 		   same_number(seal, "refused"), NULL);
-	add_sample(m, "torus_manager_seal_late_packets", "counter", "management packets of an earlier session",
+	add_sample(m, "torus_manager_seal_late_packets", "counter",
+		   "management packets of an earlier session",
 		   same_number(seal, "late"), NULL);
 }
 
-/* --- the fabric ---------------------------------------------------------------------------------- */
+/* --- the fabric ------------------------------------------------------------------------------ */
 
 static void add_recoveries(struct maker *m, const json_t *r)
 {
@@ -450,7 +475,8 @@ static void add_recoveries(struct maker *m, const json_t *r)
 		   same_number(r, "bounded"), NULL);
 	for (unsigned int i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
 		add_sample(m, "torus_fabric_recovery_packets", "counter",
-			   "packets that recoveries parked, replayed, or found to be lost with a dead node",
+			   "packets that recoveries parked, replayed, or found to be lost with a "
+			   "dead node",
 			   same_number(r, outcomes[i]), "outcome", outcomes[i], NULL);
 }
 
@@ -461,25 +487,34 @@ static void add_fabric(struct maker *m, const json_t *f)
 
 	if (!json_is_object(f))
 		return;
-	add_sample(m, "torus_fabric_nodes", "gauge", "nodes of the fabric", same_number(nodes, "total"), NULL);
-	add_sample(m, "torus_fabric_nodes_up", "gauge", "nodes that are up", same_number(nodes, "up"), NULL);
-	add_sample(m, "torus_fabric_nodes_excluded", "gauge", "nodes that are out of service by order",
+	add_sample(m, "torus_fabric_nodes", "gauge", "nodes of the fabric",
+		   same_number(nodes, "total"), NULL);
+	add_sample(m, "torus_fabric_nodes_up", "gauge", "nodes that are up",
+		   same_number(nodes, "up"), NULL);
+	add_sample(m, "torus_fabric_nodes_excluded", "gauge",
+		   "nodes that are out of service by order",
 		   same_number(nodes, "excluded"), NULL);
 	add_sample(m, "torus_fabric_jobs", "gauge", "jobs", same_number(jobs, "total"), NULL);
 	add_sample(m, "torus_fabric_jobs_degraded", "gauge", "jobs that lack nodes",
 		   same_number(jobs, "degraded"), NULL);
 	add_sample(m, "torus_fabric_jobs_apart", "gauge", "jobs that have fallen apart",
 		   same_number(jobs, "apart"), NULL);
-	add_sample(m, "torus_fabric_links", "gauge", "cables of the fabric", same_number(links, "total"), NULL);
-	add_sample(m, "torus_fabric_links_up", "gauge", "cables that are up", same_number(links, "up"), NULL);
-	add_sample(m, "torus_fabric_links_faulty", "gauge", "cables that are lost", same_number(links, "faulty"), NULL);
-	add_sample(m, "torus_fabric_links_excluded", "gauge", "cables that are out of service by order",
+	add_sample(m, "torus_fabric_links", "gauge", "cables of the fabric",
+		   same_number(links, "total"), NULL);
+	add_sample(m, "torus_fabric_links_up", "gauge", "cables that are up",
+		   same_number(links, "up"), NULL);
+	add_sample(m, "torus_fabric_links_faulty", "gauge", "cables that are lost",
+		   same_number(links, "faulty"), NULL);
+	add_sample(m, "torus_fabric_links_excluded", "gauge",
+		   "cables that are out of service by order",
 		   same_number(links, "excluded"), NULL);
 	add_sample(m, "torus_fabric_links_wrong", "gauge", "cables that lead to a wrong port",
 		   same_number(links, "wrong"), NULL);
-	add_sample(m, "torus_fabric_links_degraded", "gauge", "ends of cables that are up and degraded",
+	add_sample(m, "torus_fabric_links_degraded", "gauge",
+		   "ends of cables that are up and degraded",
 		   same_number(f, "degraded_links"), NULL);
-	add_sample(m, "torus_fabric_parked_packets", "gauge", "packets that are parked, by the last count",
+	add_sample(m, "torus_fabric_parked_packets", "gauge",
+		   "packets that are parked, by the last count",
 		   same_number(f, "parked_packets"), NULL);
 	add_sample(m, "torus_fabric_relayed_pairs", "gauge", "pairs of nodes that relays serve",
 		   same_number(f, "relayed_pairs"), NULL);
@@ -498,7 +533,8 @@ void metrics_make(struct samples *samples, const json_t *answer)
 	add_sample(&m, "torus_node", "info", "the node", json_integer(1), "node",
 		   write_coords(json_object_get(answer, "node"), node, sizeof(node)), "name",
 		   read_text(answer, "name"), "guid", read_text(answer, "guid"), "fabric",
-		   read_text(answer, "fabric_name"), "software", read_text(answer, "software"), NULL);
+		   read_text(answer, "fabric_name"), "software", read_text(answer, "software"),
+		   NULL);
 	add_nic(&m, json_object_get(answer, "nic"));
 	json_array_foreach(json_object_get(answer, "links"), i, v)
 		add_link(&m, v);
@@ -515,8 +551,9 @@ json_t *metrics_families(const json_t *answer)
 	if (s)
 		metrics_make(s, answer);
 	for (const struct family *f = s ? samples_first(s) : NULL; f; f = f->next)
-		json_array_append_new(families, json_pack("{s:s, s:s, s:s, s:s, s:O}", "name", f->name,
-							  "type", f->type, "unit", metrics_unit(f->name),
+		json_array_append_new(families, json_pack("{s:s, s:s, s:s, s:s, s:O}",
+							  "name", f->name, "type", f->type,
+							  "unit", metrics_unit(f->name),
 							  "help", f->help, "samples", f->list));
 	failed = !s || samples_failed(s);
 	if (s)

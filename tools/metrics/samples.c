@@ -102,7 +102,8 @@ static void print_sample(struct family *f, const json_t *value, va_list pairs)
 	const char *before = "{", *key;
 
 	text_add(&f->text, f->name);
-	text_add(&f->text, !strcmp(f->type, "counter") ? "_total" : !strcmp(f->type, "info") ? "_info" : "");
+	text_add(&f->text, !strcmp(f->type, "counter") ? "_total" :
+			   !strcmp(f->type, "info") ? "_info" : "");
 	while ((key = va_arg(pairs, const char *))) {
 		const char *label = va_arg(pairs, const char *);
 
@@ -112,8 +113,8 @@ static void print_sample(struct family *f, const json_t *value, va_list pairs)
 	print_number(&f->text, value);
 }
 
-static void print_histogram_line(struct family *f, const char *ending, const char *key, const char *value,
-		     const char *le, const json_t *number)
+static void print_histogram_line(struct family *f, const char *ending, const char *key,
+				 const char *value, const char *le, const json_t *number)
 {
 	const char *before = "{";
 
@@ -135,7 +136,8 @@ static void print_histogram(struct family *f, const char *key, const char *value
 
 	for (size_t i = 0; i <= n; i++) {
 		snprintf(bound, sizeof(bound), "%.15g", json_number_value(json_array_get(le, i)));
-		print_histogram_line(f, "_bucket", key, value, i < n ? bound : "+Inf", json_array_get(count, i));
+		print_histogram_line(f, "_bucket", key, value, i < n ? bound : "+Inf",
+				     json_array_get(count, i));
 	}
 	print_histogram_line(f, "_sum", key, value, NULL, sum);
 	print_histogram_line(f, "_count", key, value, NULL, json_array_get(count, n));

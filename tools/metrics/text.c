@@ -21,7 +21,8 @@ static void announce(struct text *t, const char *word, const struct family *f, c
 static void print_family(struct text *t, const struct family *f, enum metrics_format format)
 {
 	bool open = format == METRICS_OPENMETRICS, info = !strcmp(f->type, "info");
-	const char *ending = open ? "" : info ? "_info" : !strcmp(f->type, "counter") ? "_total" : "";
+	const char *ending = open ? "" : info ? "_info" :
+			     !strcmp(f->type, "counter") ? "_total" : "";
 	const char *unit = metrics_unit(f->name);
 
 	announce(t, "# HELP ", f, ending);
