@@ -112,6 +112,15 @@ goes_out() {
 		refused 1 "up (excluded)" job show a && job verify a &&
 		ctl include 2,3 --lab "$lab" && until_true 20 state a runs && job verify a
 }
+# A member that has died is named by each command, with the next step.
+dies() {
+	lab kill 2,3 && until_true 20 state a degraded || return 1
+	refused 1 "node 2,3 is dead: its routes are not checked" job verify a && refused 1 "job show a" job verify a &&
+		refused 1 "start the node" job show a && refused 3 "not named here" job hosts a &&
+		[[ $(job hosts a 2>/dev/null | sort | tr '\n' ' ') == "n0-0 n0-1 n0-2 n0-3 n1-3 " ]] &&
+		lab kill 0,3 && until_true 20 job_problem "lost: node 0,3 (dead), 2,3 (dead)" || return 1
+	lab revive 2,3 && lab revive 0,3 && until_true 20 state a runs && until_true 20 job verify a
+}
 # Another root knows the jobs, and the manager of the former one takes its rows as they are.
 taken_over() {
 	ctl root move 3,3 --lab "$lab" && until_true 20 is '.root.node | tojson' '[3,3]' || return 1
@@ -175,6 +184,7 @@ check "events of a job are those of its cables" knows_events
 check "a node that dies is an event of its job, and of no other" knows_dead_node
 check "a job falls apart without its middle node, and is whole when it is back" falls_apart
 check "a node of a job can be excluded and included" goes_out
+check "commands name a node of a job that has died" dies
 check "jobs survive another root" taken_over
 check "jobs end" stops
 check "boxes of free nodes are found" boxes

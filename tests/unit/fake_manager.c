@@ -444,6 +444,7 @@ static json_t *jobs(const struct fake *f, const json_t *request)
 	static const uint8_t corner[][2] = { { 1, 0 }, { 0, 0 }, { 0, 1 }, { 1, 1 } };
 	const char *wanted = json_string_value(json_object_get(request, "name"));
 	json_t *members = json_array();
+	const char *state = "runs";
 	char name[32];
 
 	if (!wanted) {
@@ -460,12 +461,14 @@ static json_t *jobs(const struct fake *f, const json_t *request)
 	for (unsigned int i = 0; i < 4; i++) {
 		uint32_t id = corner[i][0] + corner[i][1] * f->shape.size[0];
 
+		if (f->dead[id])
+			state = "degraded";
 		json_array_append_new(members, json_pack("{si so ss ss sb}", "number", i, "node",
 			place(f, id), "name", name_of(f, id, name), "state",
 			f->dead[id] ? "down" : "up", "excluded", 0));
 	}
 	return json_pack("{si s[{ss si ss so}]}", "version", 7, "jobs", "name", "mine", "nodes", 4,
-			 "state", "runs", "members", members);
+			 "state", state, "members", members);
 }
 
 static json_t *coord(const struct fake *f, const json_t *request)

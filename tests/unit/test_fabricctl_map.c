@@ -143,11 +143,37 @@ static void ranks_of_a_job_are_written_by_number_in_each_format(void **state)
 	fake.dead[1] = true;
 	expect("job hosts mine --format slurm", 3);
 	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
-	has(err, "1 node of job 'mine' is down or out of service, and has no ranks");
+	has(err, "1 node of job 'mine' is down or out of service, without ranks here: 'fabricctl job "
+	    "show mine' names it");
+	expect("job hosts mine", 3);
+	assert_string_equal(out, "n0-0\nn0-1\nn1-1\n");
+	has(err, "1 node of job 'mine' is down or out of service, and not named here");
+	expect("job hosts mine --json", 3);
+	has(out, "n1-0");
+	has(err, "1 node of job 'mine' is down or out of service: ");
 	fake.dead[0] = fake.dead[4] = fake.dead[5] = true;
 	expect("job hosts mine --format slurm", 2);
 	has(err, "there is no slot: no node of the job is up and in service");
 	assert_string_equal(out, "");
+}
+
+static void verify_and_show_of_a_job_name_a_dead_node_and_the_next_step(void **state)
+{
+	(void)state;
+	fake_rows(&fake);
+	expect("job show mine", 0);
+	assert_null(strstr(out, "next "));
+	expect("job verify mine", 0);
+	fake.dead[1] = true;
+	expect("job verify mine", 1);
+	has(out, "node 1,0 is down: its routes are not checked\n");
+	has(out, "1 culprit\n");
+	has(out, "job show mine");
+	expect("job verify mine --json", 1);
+	has(out, "\"ok\":false");
+	expect("job show mine", 1);
+	has(out, "links --bad");
+	has(out, "shows its cables; start the node");
 }
 
 static void job_list_names_the_user_and_the_second_of_the_start(void **state)
@@ -286,6 +312,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(placement_is_written_in_each_format,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(ranks_of_a_job_are_written_by_number_in_each_format,
+						fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(verify_and_show_of_a_job_name_a_dead_node_and_the_next_step,
 						fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(job_list_names_the_user_and_the_second_of_the_start,
 						fake_setup, fake_teardown),

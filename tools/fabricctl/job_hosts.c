@@ -5,11 +5,29 @@
 
 #include "job.h"
 #include "json.h"
+#include "next.h"
 #include "output.h"
 #include "rankfile.h"
 
 static const char *format;
 static uint64_t each;		/* 0: not given */
+
+/* Warns of members that no program can run on. Return: NOT_KEPT if there are any */
+static int warn_of_absent(const char *name, const json_t *members, const char *lack)
+{
+	uint32_t missing = 0;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(members, i, v)
+		missing += !next_member_works(v);
+	if (!missing)
+		return OK;
+	warn("%" PRIu32 " node%s of job '%s' %s down or out of service%s: 'fabricctl job show %s' "
+	     "names %s", missing, missing == 1 ? "" : "s", name, missing == 1 ? "is" : "are", lack,
+	     name, missing == 1 ? "it" : "them");
+	return NOT_KEPT;
+}
 
 static void print_hosts(const json_t *members)
 {
@@ -20,6 +38,8 @@ static void print_hosts(const json_t *members)
 	json_array_foreach(members, i, v) {
 		const char *name = json_text(v, "name");
 
+		if (!next_member_works(v))
+			continue;
 		puts(name ? name : json_coords_text(json_object_get(v, "node"), text));
 	}
 }
@@ -53,12 +73,8 @@ static int write_format(struct ask *a, const char *name, json_t *members)
 		status = write_ranks(&slots);
 		slots_free(&slots);
 	}
-	if (status == OK && missing) {
-		warn("%" PRIu32 " node%s of job '%s' %s down or out of service, and %s no ranks",
-		     missing, missing == 1 ? "" : "s", name, missing == 1 ? "is" : "are",
-		     missing == 1 ? "has" : "have");
-		status = NOT_KEPT;
-	}
+	if (status == OK)
+		status = warn_of_absent(name, members, ", without ranks here");
 	exclusions_free(&table);
 	return status;
 }
@@ -88,12 +104,15 @@ static int job_hosts(struct ctl *ctl, int argc, char **argv)
 		return status;
 	status = job_get(&a, argv[0], &job, &members);
 	if (status == OK) {
-		if (format)
+		if (format) {
 			status = write_format(&a, argv[0], members);
-		else if (ctl->json)
+		} else if (ctl->json) {
 			json_show(json_incref(members));
-		else
+			status = warn_of_absent(argv[0], members, "");
+		} else {
 			print_hosts(members);
+			status = warn_of_absent(argv[0], members, ", and not named here");
+		}
 		ask_label(&a, true);
 		json_decref(job);
 		json_decref(members);
@@ -117,9 +136,10 @@ COMMAND(job_hosts) = {
 	.name = "hosts",
 	.args = "NAME",
 	.brief = "The hosts of a job, one a line, by number",
-	.help = "A host file for Open MPI, MPICH and others: the first host has number 0. With\n"
-		"--format, a file that says where each rank runs, without nodes that are not up\n"
-		"or out of service. To place ranks by their traffic: 'fabricctl map --job NAME'.",
+	.help = "A host file for Open MPI, MPICH and others, in the order of the nodes' numbers.\n"
+		"With --format, a file that says where each rank runs. Nodes that are not up or\n"
+		"out of service are left out, except with --json; then the exit status is 3.\n"
+		"To place ranks by their traffic: 'fabricctl map --job NAME'.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

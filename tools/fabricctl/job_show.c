@@ -4,6 +4,7 @@
 #include "job.h"
 #include "json.h"
 #include "map.h"
+#include "next.h"
 #include "output.h"
 #include "table.h"
 
@@ -27,16 +28,18 @@ static void show_members(const json_t *members)
 	table_print(t, "no nodes");
 }
 
-static void show_job(const json_t *job, const json_t *members)
+static void show_job(const struct ctl *ctl, const json_t *job, const json_t *members)
 {
-	json_t *list = json_pack("[O]", job);
+	json_t *list = json_pack("[O]", job), *next = next_job(ctl, job, members);
 
 	job_table(list);
 	json_decref(list);
 	if (json_count(job, "parts") > 1)
-		warn("no links between its nodes join its %llu parts: 'fabricctl links --bad' shows "
-		     "which links do not work", (unsigned long long)json_count(job, "parts"));
+		warn("no links between its nodes join its %llu parts",
+		     (unsigned long long)json_count(job, "parts"));
 	show_members(members);
+	next_show(next);
+	json_decref(next);
 }
 
 static int job_show(struct ctl *ctl, int argc, char **argv)
@@ -55,7 +58,7 @@ static int job_show(struct ctl *ctl, int argc, char **argv)
 			json_object_set(job, "members", members);
 			json_show(json_incref(job));
 		} else {
-			show_job(job, members);
+			show_job(ctl, job, members);
 		}
 		ask_label(&a, true);
 		json_decref(job);
@@ -71,7 +74,8 @@ COMMAND(job_show) = {
 	.name = "show",
 	.args = "NAME",
 	.brief = "A job, and its nodes by number",
-	.help = "The exit status is 1 if some of its nodes are not up, or if it has fallen apart.",
+	.help = "The exit status is 1 if some of its nodes are not up, or if it has fallen apart;\n"
+		"then the next step is named.",
 	.min = 1,
 	.max = 1,
 	.asks = true,

@@ -10,6 +10,7 @@
 
 #include "job.h"
 #include "json.h"
+#include "next.h"
 #include "output.h"
 #include "rows.h"
 
@@ -79,6 +80,22 @@ static void close_job(struct proof *p)
 	}
 }
 
+/*
+ * Names a member that has failed, because its rows cannot be read, and it cannot be reached. One
+ * that is excluded as a whole is not expected to work.
+ */
+static void blame_failed(struct proof *p, uint32_t id, const json_t *member)
+{
+	const char *state = json_text(member, "state");
+	char at[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
+
+	if (next_member_works(member) || p->table.out[id])
+		return;
+	snprintf(text, sizeof(text), "node %s is %s: its routes are not checked",
+		 json_id_text(&p->table.shape, id, at), state ? state : "unknown");
+	blame_member(p, id, TORUS_NO_NODE, text);
+}
+
 static bool take_members(struct proof *p, const json_t *members)
 {
 	uint32_t id;
@@ -99,6 +116,7 @@ static bool take_members(struct proof *p, const json_t *members)
 			continue;
 		p->inside[id] = true;
 		p->member[id] = p->table.up[id] && !p->table.out[id];
+		blame_failed(p, id, v);
 	}
 	close_job(p);
 	return true;
@@ -149,6 +167,16 @@ static void print_proof(const struct proof *p, const char *name)
 		printf("%sall arrive, and none leaves the job%s\n", paint(GOOD), paint(PLAIN));
 }
 
+/* Another step is needed for a member that failed than for one whose rows are wrong. */
+static void show_next(const struct ctl *ctl, const char *name)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "job show %.100s", name);
+	next_command(ctl, command, "shows the state of its nodes, and what to do; if all are up, a "
+		     "recovery may be under way: verify again when 'fabricctl status' shows it no more");
+}
+
 static int prove_job(struct ctl *ctl, struct proof *p, const char *name)
 {
 	struct torus_tables tables = { .rows = p->row };
@@ -171,6 +199,8 @@ static int prove_job(struct ctl *ctl, struct proof *p, const char *name)
 				    (json_int_t)p->found.pairs, "culprits", p->culprits));
 	else
 		print_proof(p, name);
+	if (json_array_size(p->culprits) && !ctl->json)
+		show_next(ctl, name);
 	return json_array_size(p->culprits) ? PROBLEM : OK;
 }
 
@@ -217,7 +247,8 @@ COMMAND(job_verify) = {
 	.brief = "Check the routes of a job in its NICs: no packet leaves its nodes",
 	.help = "Reads the routes from the NICs of all nodes of the job that are up, and checks\n"
 		"that between all of them packets arrive, over no cable and no relay outside the\n"
-		"job. If not, the exit status is 1, and each NIC with a wrong route is named.\n"
+		"job. If not, or if a node of the job is dead or silent, the exit status is 1, and\n"
+		"each such node and each NIC with a wrong route is named.\n"
 		"'fabricctl verify' checks all routes of the fabric, those of jobs included.",
 	.min = 1,
 	.max = 1,

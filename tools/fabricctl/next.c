@@ -40,6 +40,7 @@ static const struct step steps[] = {
 	  "shows both ends; unplug the cable and plug it in again, or replace it" },
 	{ "isolated", NULL, ENDS,
 	  "shows its cables; mend one, or 'fabricctl include' one that is excluded" },
+	{ "job", "; lost: node ", ENDS, OF_DEAD },
 	{ "job", NULL, "links --bad", "shows links that do not work; mend them, or stop the job" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
 	  "shows what its neighbours report; start fabricd there if it does not run, else correct its key, release or NIC, and restart it" },
@@ -207,6 +208,35 @@ json_t *next_steps(const struct ctl *ctl, const json_t *status)
 	return list;
 }
 
+bool next_member_works(const json_t *member)
+{
+	const char *state = json_text(member, "state");
+
+	return state && !strcmp(state, "up") && !json_is_true(json_object_get(member, "excluded"));
+}
+
+json_t *next_job(const struct ctl *ctl, const json_t *job, const json_t *members)
+{
+	json_t *list = json_array(), *v;
+	bool excluded = false, failed = false;
+	size_t i;
+
+	json_array_foreach(members, i, v) {
+		if (json_is_true(json_object_get(v, "excluded")))
+			excluded = true;
+		else
+			failed |= !next_member_works(v);
+	}
+	if (failed)
+		add_step(list, ctl, ENDS, OF_DEAD);
+	else if (json_count(job, "parts") > 1)
+		add_step(list, ctl, ENDS, "shows links that do not work; mend them, or stop the job");
+	if (excluded)
+		add_step(list, ctl, "table",
+			 "shows below its table who excluded the node, and why; 'fabricctl include' takes it back");
+	return list;
+}
+
 void next_show(const json_t *list)
 {
 	size_t i;
@@ -215,4 +245,13 @@ void next_show(const json_t *list)
 	json_array_foreach(list, i, v)
 		printf("%-9s%s%s%s %s\n", i ? "" : "next", paint(STRONG), json_text(v, "command"),
 		       paint(PLAIN), json_text(v, "text"));
+}
+
+void next_command(const struct ctl *ctl, const char *command, const char *text)
+{
+	json_t *list = json_array();
+
+	add_step(list, ctl, command, text);
+	next_show(list);
+	json_decref(list);
 }
