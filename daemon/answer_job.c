@@ -244,6 +244,8 @@ static void refuse_job(struct request *rq, int err, const char *name, const char
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (err == -EPERM)
 		answer_error(rq, "unreachable", "this node is not the root any more");
+	else if (err == -EHOSTUNREACH && *why)
+		answer_error(rq, "unreachable", "%s", why);
 	else if (err == -EEXIST)
 		answer_error(rq, "usage",
 			     "there is a job '%s' already: choose another name, or stop "

@@ -86,6 +86,8 @@ static void reasons_why_a_job_does_not_grow_are_answered(void **state)
 	refuses(GROW, "failed", "it did not grow");
 	a.growth = a.growth_later = -EAGAIN;
 	refuses(GROW, "failed", "it did not grow");
+	a.growth = a.growth_later = -EHOSTUNREACH;
+	refuses(GROW, "unreachable", "it did not grow");
 	a.growth = a.growth_later = -EPERM;
 	refuses(GROW, "unreachable", "this node is not the root any more");
 	a.choose_error = -EBUSY;
@@ -94,7 +96,7 @@ static void reasons_why_a_job_does_not_grow_are_answered(void **state)
 	a.change_error = -ENOSPC;
 	refuses(GROW, "failed", "too many jobs grow at the same time: try again");
 	a.change_error = -EHOSTUNREACH;
-	refuses(GROW, "failed", "the manager of node 0,0 does not answer");
+	refuses(GROW, "unreachable", "the manager of node 0,0 does not answer");
 	a.change_error = -EAGAIN;
 	refuses(GROW, "not-ready", "the fabric is still bootstrapping");
 }
