@@ -205,7 +205,7 @@ static void line_falls_apart_when_its_middle_node_dies(void **state)
 	trial_rest(&s, 20 * SEC);
 	expect_job("line", 3, 2, 2);
 	assert_true(trial_problem(&s, "job", "'line' has fallen apart"));
-	assert_true(trial_problem(&s, "job", "; lost: 0,0:+x, 1,0:+x; "));
+	assert_true(trial_problem(&s, "job", "; lost: node 1,0 (dead); "));
 	world_power(s.w, 1, true);
 	trial_rest(&s, 20 * SEC);
 	expect_job("line", 3, 3, 1);
@@ -297,6 +297,7 @@ static void excluded_node_is_no_part_of_its_job(void **state)
 	trial_rest(&s, 10 * SEC);
 	expect_job("line", 3, 2, 2);
 	assert_true(trial_problem(&s, "job", "'line' has fallen apart"));
+	assert_true(trial_problem(&s, "job", "; lost: node 1,0 (excluded); "));
 	assert_int_equal(fm_exclude(root(), 1, -1, false, world_now(s.w)), 0);
 	trial_rest(&s, 10 * SEC);
 	expect_job("line", 3, 3, 1);

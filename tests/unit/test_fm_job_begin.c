@@ -466,6 +466,15 @@ static void job_that_has_fallen_apart_is_reported(void **state)
 	assert_non_null(strstr(did, "problem job 2: job 'a' has fallen apart: no working links between "
 			       "its nodes join its 4 parts, which cannot reach each other; lost: "
 			       "0,0:+x, 1,0:+x, 2,0:+x, 3,0:+x; a job"));
+	/* Only nodes that work again could join the parts. */
+	for (uint32_t i = 0; i < 6; i++)
+		entry[i].job = 0;
+	place_job(2, 0, 2);
+	entry[1].state = FM_NODE_DEAD;
+	did[0] = '\0';
+	fm_apart_look(&fm);
+	assert_non_null(strstr(did, "cannot reach each other; lost: node 1,0 (dead); a job"));
+	entry[1].state = FM_NODE_UP;
 	demanded = true;
 	did[0] = '\0';
 	fm_apart_look(&fm);

@@ -23,6 +23,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/orders.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/facts.h"
 #include "daemon/fm/root/roster.h"
@@ -32,13 +33,49 @@
 #define STRANGER_KEY 4000	/* key of this problem of kind "release"; bootstrap.c uses lower
 				 * keys */
 
-/* Names the first cables whose repair would join parts of the job: "; lost: 0,1:+y and 2 more". */
+/* Return: why node @i of a job cannot join parts of it: "dead"; NULL if its NIC works. */
+static const char *why_lost(const struct fm *fm, uint32_t i)
+{
+	const struct fm_entry *e = &fm->table.entry[i];
+
+	if (fm_is_out_of_service(&fm->table.shape, e->admin))
+		return "excluded";
+	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT ? NULL : "dead";
+}
+
+/* Names the first nodes of the job that do not work: "; lost: node 0,1 (dead) and 2 more". */
+static void name_lost_nodes(const struct fm *fm, const struct fm_job *j, char *text, size_t room)
+{
+	uint32_t n = 0, len = 0;
+
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const char *why = fm->table.entry[i].job == j->id ? why_lost(fm, i) : NULL;
+		char node[TORUS_TEXT_MAX];
+
+		if (why && n++ < NAMED_MAX && len < room)
+			len += (uint32_t)snprintf(text + len, room - len, "%s%s (%s)",
+						  n > 1 ? ", " : "; lost: node ",
+						  torus_node_text(&fm->table.shape, i, node), why);
+	}
+	if (n > NAMED_MAX && len < room)
+		snprintf(text + len, room - len, " and %u more", n - NAMED_MAX);
+}
+
+/*
+ * Names the first cables whose repair would join parts of the job: "; lost: 0,1:+y and 2 more". If
+ * no cables between nodes that work would, it names the nodes that have to work again.
+ */
 static void name_severed(const struct fm *fm, const struct fm_job *j, char *text, size_t room)
 {
 	struct torus_cable c[NAMED_MAX];
 	uint32_t n = fm_jobs_severed(&fm->table, j->id, c, NAMED_MAX), len = 0;
 
 	*text = '\0';
+	if (n && (why_lost(fm, c->node) ||
+		  why_lost(fm, torus_neighbour(&fm->table.shape, c->node, c->dim)))) {
+		name_lost_nodes(fm, j, text, room);
+		return;
+	}
 	for (uint32_t i = 0; i < n && i < NAMED_MAX && len < room; i++) {
 		char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 
