@@ -212,7 +212,7 @@ static void check_why_none(uint32_t n, uint32_t at)
 		while (over <= f.table.nodes && !is_box_size(over))
 			over++;
 		snprintf(text, sizeof(text), "%u nodes do not form a box of %s: must be, for example, "
-			 "%u or %u, or a list of nodes", n, shape, under, over);
+			 "%u or %u; --how grow and --list take nodes of any form", n, shape, under, over);
 		assert_string_equal(why, text);
 		return;
 	}

@@ -426,7 +426,8 @@ static void explain_no_box(const struct box_search *s, char *why)
 		if (over)
 			snprintf(more, sizeof(more), " or %u", over);
 		snprintf(why, FM_TEXT_MAX, "%u nodes do not form a box of %s: must be, for "
-			 "example, %u%s, or a list of nodes", n, text, under, more);
+			 "example, %u%s; --how grow and --list take nodes of any form", n,
+			 text, under, more);
 		return;
 	}
 	if (s->want->at != TORUS_NO_NODE)
