@@ -355,8 +355,13 @@ void fm_plan(struct fm *fm, const struct torus_plan *plan, unsigned int given, u
 
 int fm_job_start(struct fm *fm, const struct fm_job *job, const uint32_t *node, uint64_t now)
 {
+	int err;
+
 	set_time(fm, now);
-	return fm_is_root(fm) ? fm_job_begin(fm, job, node) : -EPERM;
+	err = fm_is_root(fm) ? fm_job_begin(fm, job, node) : -EPERM;
+	if (!err)
+		fm_grown_look(fm);
+	return err;
 }
 
 int fm_job_grow(struct fm *fm, const struct fm_job *job, const struct fm_job_want *want,

@@ -195,7 +195,7 @@ void fm_lag_event(struct fm *f)
 	assert_string_equal(calls, "");
 }
 
-static bool lag_fell, asks, fails_to_ask, news, in_force, is_root, is_growth;
+static bool lag_fell, asks, fails_to_ask, news, in_force, is_root, is_growth, begun;
 
 bool fm_lag_note(struct fm *f)
 {
@@ -385,7 +385,13 @@ int fm_job_begin(struct fm *f, const struct fm_job *job, const uint32_t *node)
 	(void)f;
 	(void)job;
 	note("job_begin", 0, 0, 0, node);
-	return 7;
+	return begun ? 0 : 7;
+}
+
+void fm_grown_look(struct fm *f)
+{
+	(void)f;
+	note("grown_look", 0, 0, 0, NULL);
 }
 
 int fm_job_end(struct fm *f, const char *name, uint32_t uid)
@@ -678,6 +684,10 @@ static void orders_reach_only_a_root(void **state)
 		did(fm, 704, k ? "plan_configured " : "");
 		assert_int_equal(fm_job_start(fm, (void *)some, (void *)some, 705), want);
 		did(fm, 705, k ? "job_begin " : "");
+		begun = true;
+		assert_int_equal(fm_job_start(fm, (void *)some, (void *)some, 705), k ? 0 : want);
+		did(fm, 705, k ? "job_begin grown_look " : "");
+		begun = false;
 		assert_int_equal(fm_job_grow(fm, (void *)some, (void *)some, 705), want);
 		did(fm, 705, k ? "grown_begin " : "");
 		assert_int_equal(fm_job_stop(fm, some, 12, 706), want);

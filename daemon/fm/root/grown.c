@@ -12,6 +12,9 @@
  * not begin, the root orders the members to leave. That order may be lost; members then leave by
  * themselves (HOLD in node/grower.c).
  *
+ * Another job may begin at members of a growth meanwhile. They leave it, so it can no longer have
+ * all of them: the root ends it then, and at the report of a member that already belongs to a job.
+ *
  * Two growths may take nodes from each other, and both find too few. A growth that met busy nodes
  * while another one was under way is tried again after a random time.
  *
@@ -133,7 +136,8 @@ static void finish_growth(struct fm *fm, struct growth *g, int err)
 	g->result = err;
 	g->at = NEVER;
 	g->until = fm->now + KEEP;
-	if (err)
+	/* Too few free nodes are no fault of the fabric: as with a box, only the user is told. */
+	if (err && err != -ENOSPC && err != -EBUSY)
 		fm_log(fm, FM_WARNING, "job", "job '%s' did not grow: %s", g->job.name, g->why);
 }
 
@@ -279,6 +283,30 @@ static void start_grown_job(struct fm *fm, struct growth *g)
 	}
 	free(node);
 	finish_growth(fm, g, err);
+	fm_grown_look(fm);
+}
+
+/* Ends a growth whose member @node was given to another job. */
+static void lose_member(struct fm *fm, struct growth *g, uint32_t node)
+{
+	char at[TORUS_TEXT_MAX];
+
+	snprintf(g->why, sizeof(g->why), "node %s was given to another job meanwhile: try again",
+		 torus_node_text(&fm->table.shape, node, at));
+	finish_growth(fm, g, -EBUSY);
+}
+
+void fm_grown_look(struct fm *fm)
+{
+	struct fm_grown *s = fm->root->grown;
+
+	for (unsigned int i = 0; i < s->n; i++) {
+		struct growth *g = &s->of[i];
+
+		for (uint32_t k = 0; g->member && k < g->want.nodes; k++)
+			if (g->member[k] && fm->root->seat[g->member[k] - 1].job)
+				lose_member(fm, g, g->member[k] - 1);
+	}
 }
 
 static void take_member(struct fm *fm, struct growth *g, const struct fm_grown_msg *m)
@@ -287,6 +315,10 @@ static void take_member(struct fm *fm, struct growth *g, const struct fm_grown_m
 
 	if (!r || r->node == TORUS_NO_NODE || m->number >= g->want.nodes || g->member[m->number])
 		return;
+	if (fm->root->seat[r->node].job) {
+		lose_member(fm, g, r->node);
+		return;
+	}
 	g->member[m->number] = r->node + 1;
 	if (++g->members == g->want.nodes)
 		start_grown_job(fm, g);

@@ -20,6 +20,8 @@ void fm_grown_free(struct fm_root *r);
 int fm_grown_begin(struct fm *fm, const struct fm_job *job, const struct fm_job_want *want);
 /** fm_grown_take() - process GROWN of a node: it is a member, or the growth has ended */
 void fm_grown_take(struct fm *fm, const struct fm_grown_msg *m);
+/** fm_grown_look() - called when a job has begun: ends growths whose members now belong to it */
+void fm_grown_look(struct fm *fm);
 /** fm_grown_state() - see fm_job_growth() */
 int fm_grown_state(const struct fm *fm, const char *name, char *why);
 void fm_grown_due(struct fm *fm);
