@@ -32,18 +32,27 @@ struct table *table_new(const char *const *titles)
 	return t;
 }
 
-void table_cell(struct table *t, enum colour c, const char *fmt, ...)
+/* There is room for a power of two, or for none. Return: whether there is for one more now */
+static bool make_room(struct table *t)
 {
 	struct cell *more;
+
+	if (t->n & (t->n - 1))
+		return true;
+	more = realloc(t->cell, (t->n ? 2 * t->n : 1) * sizeof(*more));
+	if (more)
+		t->cell = more;
+	return more;
+}
+
+void table_cell(struct table *t, enum colour c, const char *fmt, ...)
+{
 	va_list ap;
 
 	if (!t || t->failed)
 		return;
-	more = realloc(t->cell, (t->n + 1) * sizeof(*more));
 	va_start(ap, fmt);
-	if (more)
-		t->cell = more;
-	if (!more || vasprintf(&t->cell[t->n].text, fmt, ap) < 0)
+	if (!make_room(t) || vasprintf(&t->cell[t->n].text, fmt, ap) < 0)
 		t->failed = true;
 	else
 		t->cell[t->n++].colour = c;
