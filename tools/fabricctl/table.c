@@ -33,7 +33,7 @@ struct table *table_new(const char *const *titles)
 }
 
 /* There is room for a power of two, or for none. Return: whether there is for one more now */
-static bool make_room(struct table *t)
+static bool make_room_for_cell(struct table *t)
 {
 	struct cell *more;
 
@@ -52,7 +52,7 @@ void table_cell(struct table *t, enum colour c, const char *fmt, ...)
 	if (!t || t->failed)
 		return;
 	va_start(ap, fmt);
-	if (!make_room(t) || vasprintf(&t->cell[t->n].text, fmt, ap) < 0)
+	if (!make_room_for_cell(t) || vasprintf(&t->cell[t->n].text, fmt, ap) < 0)
 		t->failed = true;
 	else
 		t->cell[t->n++].colour = c;
