@@ -40,6 +40,7 @@ static struct fm node[NODES];
 static struct fm_entry entry[NODES];
 static uint16_t closed[NODES];
 static bool up[NODES][PORTS + 2], has_table;
+static bool deaf;		/* packets to the last node are lost */
 static unsigned int used;	/* ports in use by the shape that nodes know */
 static struct packet queue[PACKETS];
 static unsigned int queued, sent, dropped;
@@ -109,7 +110,8 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 	assert_int_equal(len, FM_GROWTH_BYTES);
 	sent++;
 	assert_true(port < PORTS);
-	if (queued == PACKETS || (port ? !from : from == NODES - 1)) {
+	if (queued == PACKETS || (port ? !from : from == NODES - 1) ||
+	    (deaf && !port && from + 2 == NODES)) {
 		dropped++;
 		return;
 	}
@@ -456,6 +458,50 @@ static void only_free_nodes_take_part(void **state)
 	}
 }
 
+/* A member that cannot obey another order still leaves by itself. */
+static void refused_order_leaves_the_report_of_a_member(void **state)
+{
+	(void)state;
+	begin();
+	order(0, 7, 1, 0, 0);
+	run(now + MS);
+	assert_int_equal(reports[0], 1);
+	order(0, 8, 2, 0, 0);
+	run(now + MS);
+	assert_int_equal(reported[0].err, EBUSY);
+	assert_int_equal(reports[0], 2);
+	order(0, 8, 2, 0, 0);		/* the root has not got the answer */
+	run(now + MS);
+	assert_int_equal(reports[0], 3);
+	order(0, 8, 0, 0, 0);
+	run(now + RESEND);
+	assert_int_equal(reported[0].serial, 7);
+	assert_false(reported[0].ended);
+	run(now + HOLD);
+	expect_all_free(0, 9);
+	end();
+}
+
+/* A report of an end that no root takes does not end the next growth. */
+static void old_report_does_not_end_the_next_growth(void **state)
+{
+	(void)state;
+	begin();
+	order(1, 7, NODES + 1, 0, 0);
+	run(now + HOLD - 10 * MS);
+	assert_true(reported[1].ended);
+	deaf = true;
+	order(0, 8, NODES, 0, 0);
+	run(now + 20 * MS);
+	deaf = false;
+	run(now + SEC);
+	for (unsigned int i = 0; i < NODES; i++) {
+		assert_int_equal(reported[i].serial, 8);
+		assert_false(reported[i].ended);
+	}
+	end();
+}
+
 static void links_below_the_terms_are_not_used(void **state)
 {
 	struct torus_link l = { .port = 0 };
@@ -612,6 +658,8 @@ int main(void)
 		cmocka_unit_test(loss_of_a_cable_ends_a_growth),
 		cmocka_unit_test(ports_beyond_the_table_are_not_used),
 		cmocka_unit_test(only_free_nodes_take_part),
+		cmocka_unit_test(refused_order_leaves_the_report_of_a_member),
+		cmocka_unit_test(old_report_does_not_end_the_next_growth),
 		cmocka_unit_test(links_below_the_terms_are_not_used),
 		cmocka_unit_test(other_packets_are_left_to_others),
 		cmocka_unit_test(message_survives_the_wire),

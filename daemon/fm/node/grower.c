@@ -8,10 +8,11 @@
  * all of them, it begins the job (root/grown.c). If the growth ends instead, the first member
  * reports why.
  *
- * GROWN is repeated, since it is lost with a connection. A member stops when the table has put it
- * into a job. It leaves the growth when the root gives that up (GROW without nodes), or after HOLD,
- * for instance because the root has died meanwhile. So no node stays reserved for a job that never
- * begins.
+ * GROWN is repeated, since it is lost with a connection. Only the answer that a growth cannot begin
+ * is not: the root repeats GROW until it has an answer, and the node may still report another
+ * growth. A member stops when the table has put it into a job. It leaves the growth when the root
+ * gives that up (GROW without nodes), or after HOLD, for instance because the root has died
+ * meanwhile. So no node stays reserved for a job that never begins.
  *
  * A growth only proposes nodes. A member of a growth may come into another job, because the root
  * gives out nodes by its table alone; then it cannot begin this job, and gives the growth up. So a
@@ -51,6 +52,7 @@
  * @serial: number of the last growth that the root ordered this node to begin; 0: none
  * @report: the message that is sent to the root; @reports: it is repeated, next at @again
  * @until: when the report ends, and the membership with it; NEVER
+ * @refusal: the answer to an order that this node cannot obey; @refuses: it is sent next
  */
 struct fm_grower {
 	struct fm_growth *growth;
@@ -60,6 +62,8 @@ struct fm_grower {
 	uint64_t serial;
 	struct fm_grown_msg report;
 	uint64_t again, until;
+	struct fm_grown_msg refusal;
+	bool refuses;
 };
 
 static void report_to_root(struct fm *fm, const struct fm_grown_msg *m)
@@ -188,7 +192,7 @@ static void update_growth(struct fm *fm)
 	const struct fm_entry *e = find_own_entry(fm);
 	uint16_t closed = e ? fm->table.closed[e->node] : 0;
 
-	if (e && e->job && !w->report.err)
+	if (e && e->job)
 		stop_report(w);
 	if (e && e->job && w->growth->stage == FM_GROWTH_RUNS)
 		forget_growth(fm, w->growth->life + 1);
@@ -248,21 +252,22 @@ static void begin_growth(struct fm *fm, const struct fm_grow_msg *m)
 	const struct fm_growth_terms terms = {
 		.links = m->links, .rate = m->rate, .margin = m->margin,
 	};
-	struct fm_grown_msg failed = { .first = m->guid, .serial = m->serial, .ended = true };
 	int err = -ENOMEM;
 
 	if (m->serial == w->serial)
 		return;
-	w->serial = m->serial;
 	if (make_growth(fm)) {
 		update_growth(fm);
 		err = fm_growth_begin(w->growth, m->serial, m->nodes, &terms, m->limit_ms * MS,
 				      fm->now);
 	}
+	w->refuses = err;
 	if (!err)
-		return;
-	failed.err = (uint32_t)-err;
-	report_to_root(fm, &failed);
+		w->serial = m->serial;
+	else
+		w->refusal = (struct fm_grown_msg) {
+			.guid = fm->guid, .first = m->guid, .serial = m->serial, .ended = true,
+			.err = (uint32_t)-err };
 }
 
 /* The root has given the growth up. */
@@ -292,21 +297,40 @@ void fm_grower_order(struct fm *fm, const struct fm_grow_msg *m)
 		begin_growth(fm, m);
 }
 
+/*
+ * Called when the root has not taken the report: leaves the growth, unless it has ended. Another
+ * one may be under way then.
+ */
+static void give_report_up(struct fm *fm)
+{
+	struct fm_grower *w = fm->grower;
+
+	stop_report(w);
+	if (w->report.ended)
+		return;
+	fm_growth_release(w->growth, fm->now);
+	stop_report(w);
+}
+
 static void report_due(struct fm *fm)
 {
 	struct fm_grower *w = fm->grower;
 	const struct fm_msg msg = { .type = FM_MSG_GROWN, .grown = w->report };
 
 	if (w->until <= fm->now) {
-		stop_report(w);
-		if (w->growth)
-			fm_growth_release(w->growth, fm->now);
-		if (w->report.ended)
-			stop_report(w);
+		give_report_up(fm);
 	} else if (w->again <= fm->now) {
 		w->again = fm->now + fm->cfg.resend;
 		fm->up->send(fm, &msg);
 	}
+}
+
+static void send_refusal(struct fm *fm)
+{
+	const struct fm_msg msg = { .type = FM_MSG_GROWN, .grown = fm->grower->refusal };
+
+	fm->grower->refuses = false;
+	fm->up->send(fm, &msg);
 }
 
 void fm_grower_due(struct fm *fm)
@@ -317,6 +341,8 @@ void fm_grower_due(struct fm *fm)
 		update_growth(fm);
 	if (w->growth && fm_growth_expiry(w->growth) <= fm->now)
 		fm_growth_due(w->growth, fm->now);
+	if (w->refuses)
+		send_refusal(fm);
 	if (w->reports)
 		report_due(fm);
 }
@@ -324,8 +350,7 @@ void fm_grower_due(struct fm *fm)
 uint64_t fm_grower_expiry(const struct fm *fm)
 {
 	const struct fm_grower *w = fm->grower;
-
-	uint64_t at = earlier(w->again, w->until);
+	uint64_t at = w->refuses ? fm->now : earlier(w->again, w->until);
 
 	return w->growth ? earlier(fm_growth_expiry(w->growth), at) : at;
 }
