@@ -15,6 +15,18 @@
 #define LINKS_PIECE	256	/* the same without lanes, 1.2 kB each */
 #define BRIEF_PIECE	512	/* the same in brief, 0.6 kB each */
 
+/*
+ * Return: the node to which the shape has the cable at @port lead: this node itself in a dimension
+ * of one node, and at a port that the NIC has and the shape does not
+ */
+static uint32_t find_neighbour(const struct fabricd *d, unsigned int port)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	uint32_t own = fm_own(d->fm);
+
+	return port < 2u * shape->ndims ? torus_neighbour(shape, own, port) : own;
+}
+
 /* Return: the other end of the cable; if the wiring is wrong, it is not at the neighbour. */
 static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 {
@@ -23,7 +35,7 @@ static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 
 	if (!l->peer_guid)
 		return json_null();
-	node = torus_neighbour(fm_shape(d->fm), fm_own(d->fm), l->port);
+	node = find_neighbour(d, l->port);
 	e = fm_node(d->fm, node);
 	if (!e || e->guid != l->peer_guid)
 		node = fm_node_by_guid(d->fm, l->peer_guid);
@@ -31,16 +43,15 @@ static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 			 port_json(d, l->peer_port));
 }
 
-/* Return: where the cable should end; null in a dimension of one node. */
+/* Return: where the cable should end; null if none should be there. */
 static json_t *expected_json(const struct fabricd *d, const struct torus_link *l)
 {
-	const struct torus_shape *shape = fm_shape(d->fm);
-	uint32_t own = fm_own(d->fm), node = torus_neighbour(shape, own, l->port);
+	uint32_t node = find_neighbour(d, l->port);
 
-	if (node == own)
+	if (node == fm_own(d->fm))
 		return json_null();
 	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
-			 port_json(d, torus_dir_opposite(shape, l->port)));
+			 port_json(d, torus_dir_opposite(fm_shape(d->fm), l->port)));
 }
 
 /*

@@ -316,7 +316,7 @@ uint64_t fm_excluded_until(const struct fm *fm, uint32_t node, unsigned int port
 
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 {
-	static const char *const why[PORTS] = { "admin", "wiring", NULL, "held" };
+	static const char *const why[TORUS_MAX_PORTS] = { "admin", "wiring", NULL, "held" };
 
 	(void)fm;
 	if (a.intact)

@@ -133,6 +133,23 @@ static void lanes_for_metrics_have_state_and_margin_only(void **state)
 	json_decref(links);
 }
 
+/* The NIC has 12 ports, and the shape has 4: no cable should be at the others. */
+static void ports_beyond_the_shape_lead_nowhere(void **state)
+{
+	struct torus_link link = a.link[0];
+
+	(void)state;
+	for (link.port = 4; link.port < TORUS_MAX_PORTS; link.port++) {
+		json_t *links = links_json(&a.d, &link, 1, (struct links_want) { .brief = true });
+		json_t *j = json_array_get(links, 0), *dan = json_of("[0,1]");
+
+		assert_true(json_is_null(json_object_get(j, "expected")));
+		assert_true(json_equal(json_object_get(json_object_get(j, "peer"), "node"), dan));
+		json_decref(dan);
+		json_decref(links);
+	}
+}
+
 /* A brief answer has a part of the data of each link. */
 static void brief_links_have_part_of_the_fields(void **state)
 {
@@ -909,6 +926,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		TEST(links_of_node_have_all_fields_and_lanes),
 		TEST(lanes_for_metrics_have_state_and_margin_only),
+		TEST(ports_beyond_the_shape_lead_nowhere),
 		TEST(brief_links_have_part_of_the_fields),
 		TEST(links_have_only_error_counts_if_asked_for),
 		TEST(links_of_all_show_hold_at_both_ends),
