@@ -52,6 +52,7 @@ complete() {
 		usr/lib/udev/rules.d/70-torus.rules
 		usr/lib/udev/rules.d/90-torus-ports.rules
 		usr/libexec/torus/slurm-epilog
+		usr/libexec/torus/slurm-hook
 		usr/libexec/torus/slurm-prolog
 		usr/libexec/torus/torus-arbiter-etcd
 		usr/sbin/fabricd

@@ -4,6 +4,7 @@
 #
 # Hooks. Each event is the standard input of a program; one that hangs is killed with all that it
 # started, also if that left its session; one that fails is reported; a limited number runs at once.
+# The hook for Slurm drains nodes, and resumes them.
 # Then the recipe of fabricctl(8): an MPI job writes checkpoints, a node under it dies, a hook
 # informs the batch system, and the job is begun again from its checkpoint with a spare node.
 
@@ -158,6 +159,41 @@ at_once() {
 	until_true 10 lines runs 4 && no_hooks
 }
 
+# --- Slurm ------------------------------------------------------------------------------
+
+# A Slurm of two commands. sinfo prints a line for each partition and node, with the reason why it is drained.
+slurm() {
+	mkdir -p "$tmp/slurm"
+	printf 'n%s none\n' 0-0 0-1 1-1 2-0 2-1 3-0 3-1 >"$tmp/drained"
+	printf '%s\n' 'n1-0 not by the fabric' 'other none' >>"$tmp/drained"
+	printf '#!/bin/sh\nsed p "%s"\n' "$tmp/drained" >"$tmp/slurm/sinfo"
+	cat >"$tmp/slurm/scontrol" <<-EOF
+	#!/bin/sh
+	echo "\$*" >>"$tmp/orders"
+	why=\${4:-Reason=none}
+	sed -i "s/^\${2#NodeName=} .*/\${2#NodeName=} \${why#Reason=}/" "$tmp/drained"
+	EOF
+	chmod 755 "$tmp/slurm"/*
+	program <<-EOF
+	#!/bin/sh
+	export PATH="$tmp/slurm:$B:\$PATH" TORUS_LAB=$lab
+	. "$TOP/tools/fabricctl/slurm-hook"
+	EOF
+}
+node_has() { until_true 20 grep -qx "$1 $2" "$tmp/drained"; }
+drains() {
+	# Events about other nodes are the root's.
+	slurm && "$B/fabricctl" root move 0,0 --lab "$lab" && hooks && lab kill 3,1 --power && node_has n3-1 'torus: dead' &&
+		ask exclude 1,1 && node_has n1-1 'torus: excluded' && ask exclude 1,0 && ask include 1,1 && node_has n1-1 none &&
+		ask include 1,0 && lab revive 3,1 && node_has n3-1 none && no_hooks || { cat "$tmp/drained" "$tmp/orders" "$tmp/said"; return 1; }
+	diff - "$tmp/orders" <<-END && grep -qx 'n1-0 not by the fabric' "$tmp/drained"
+		update NodeName=n3-1 State=DRAIN Reason=torus: dead
+		update NodeName=n1-1 State=DRAIN Reason=torus: excluded
+		update NodeName=n1-1 State=RESUME
+		update NodeName=n3-1 State=RESUME
+	END
+}
+
 # --- an MPI job -------------------------------------------------------------------------
 
 # The batch system: begins the job with the nodes of a file; if it ends before it is done, or is
@@ -223,6 +259,7 @@ check "a hook that forks leaves nothing behind" leaves
 check "a hook that fails is reported" fails
 check "hooks end when the command ends" ends_with_it
 check "no more hooks run at once than allowed" at_once
+check "Slurm starts no jobs on dead and excluded nodes, until they are up" drains
 if command -v mpicc.openmpi >/dev/null; then
 	check "an MPI job goes on from its checkpoint on a spare node" begins_again
 else

@@ -38,7 +38,7 @@ install-fabricctl: $(B)/fabricctl
 		$(DESTDIR)$(PREFIX)/libexec/torus $(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 tools/fabricctl/slurm-prolog tools/fabricctl/slurm-epilog \
-		$(DESTDIR)$(PREFIX)/libexec/torus/
+		tools/fabricctl/slurm-hook $(DESTDIR)$(PREFIX)/libexec/torus/
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -m 644 tools/fabricctl/torus-nic.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
 	install -m 644 tools/fabricctl/schema/*.json $(DESTDIR)$(PREFIX)/share/fabricctl/schema/
