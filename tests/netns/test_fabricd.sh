@@ -435,6 +435,22 @@ second_daemon() {
 	[[ $? == 1 && $out == *"Address already in use"* ]] && until_true 10 running 1.1
 }
 
+# A manager that has no NIC knows nothing of the fabric, and says that.
+without_nic() {
+	local dir=$tmp/without pid out rc=1
+	mkdir -p "$dir/state"
+	sed "s|^device.*|device = unix:$dir/nic|; s|^control.*|control = $dir/sock|; s|^state_dir.*|state_dir = $dir/state|
+		s|^service_address.*|service_address = 127.0.0.1:7999\nservice_loopback = on|" "$run/1.1/fabricd.conf" >"$dir/conf"
+	"$B/fabricd" --config "$dir/conf" 2>"$dir/log" &
+	pid=$!
+	started+=("$pid")
+	until_true 10 test -S "$dir/sock" || cat "$dir/log"
+	out=$("$B/fabricctl" status --control "$dir/sock")
+	[[ $? == 1 && $out == *": not known, because this manager has no NIC"$'\n'"nodes    not known yet"* ]] && rc=0
+	echo "$out"
+	kill "$pid" && wait "$pid" && return "$rc"
+}
+
 # fabricd logs to the journal if its standard error is the journal's, and only then.
 journal() {
 	local err=$tmp/err conf=$run/1.1/fabricd.conf rc=0
@@ -564,6 +580,7 @@ check "--check and wrong options report errors of the configuration" configurati
 check "all nodes may share one configuration file, and config shows what is in force" one_file
 check "privileges are dropped" privileges
 check "a second manager on a node ends with an error" second_daemon
+check "a manager without a NIC says that it knows nothing" without_nic
 check "the log goes to the journal or to standard error" journal
 check "traffic goes on after a cable is cut, and after it is mended" cut_and_mended
 check "a killed member is reported, and gets its place again" member_killed

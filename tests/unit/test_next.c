@@ -58,6 +58,8 @@ static void step_depends_on_what_is_wrong_with_node(void **state)
 	has_step(PROBLEM("node", "node 1,1 ('n') is silent: it has not joined"),
 		 "fabricctl events --level warning --kind seal,release,nic,fabric,node: shows what "
 		 "its neighbours report; start fabricd there if it does not run");
+	has_step(PROBLEM("nic", "no NIC here yet"),
+		 "fabricctl events --kind nic: shows since when; 'fabricctl device list' shows");
 	has_step(PROBLEM("nic", "the NIC is gone"),
 		 "restart the NIC of that node; another manager (--node) shows the fabric\n");
 	has_step(PROBLEM("plan", "no address plan"),

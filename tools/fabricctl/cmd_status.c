@@ -47,6 +47,21 @@ static void show_state(const json_t *s)
 		printf("%s%s%s", paint(state_colour(state)), state, paint(PLAIN));
 }
 
+/* Return: true if the manager has no NIC, and so knows nothing of the fabric. */
+static bool lacks_nic(const json_t *s)
+{
+	json_t *v;
+	size_t i;
+
+	if (json_is_array(json_object_get(json_object_get(s, "own"), "node")) ||
+	    json_count(json_object_get(s, "nodes"), "total"))
+		return false;
+	json_array_foreach(json_object_get(s, "problems"), i, v)
+		if (json_text(v, "kind") && !strcmp(json_text(v, "kind"), "nic"))
+			return true;
+	return false;
+}
+
 static void show_head(const json_t *s)
 {
 	struct torus_shape shape;
@@ -56,6 +71,11 @@ static void show_head(const json_t *s)
 		torus_shape_text(&shape, text);
 	printf("fabric %s%s%s: ", paint(STRONG), text_or_dash(json_text(s, "fabric")),
 	       paint(PLAIN));
+	if (lacks_nic(s)) {
+		printf("%snot known%s, because this manager has no NIC\n", paint(BAD),
+		       paint(PLAIN));
+		return;
+	}
 	show_state(s);
 	printf(", %s, table version %llu\n", text,
 	       (unsigned long long)json_count(s, "table_version"));
@@ -84,6 +104,10 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
 	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
+	if (!total) {
+		printf("%-9snot known yet\n", what);
+		return;
+	}
 	printf("%-9s%s%llu of %llu up%s%s", what, paint(*since || (up < total && !is_maintained(s)) ?
 							BAD : up < total ? DOUBTFUL : GOOD),
 	       up, total, *since && heard < up ? " by their last reports" : "", paint(PLAIN));

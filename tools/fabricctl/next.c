@@ -47,6 +47,8 @@ static const struct step steps[] = {
 	{ "node", "its NIC is gone", "events --kind nic",
 	  "shows when, and why; repair the NIC there, and load its driver or start its process" },
 	{ "node", NULL, ENDS, OF_DEAD },
+	{ "nic", "no NIC here", "events --kind nic",
+	  "shows since when; 'fabricctl device list' shows the NICs of this machine, and 'device up' makes one; another manager (--node) shows the fabric" },
 	{ "nic", NULL, "events --kind nic",
 	  "shows when, and why; restart the NIC of that node; another manager (--node) shows the fabric" },
 	{ "seal", NULL, "events --kind seal",
