@@ -3,7 +3,8 @@
 # shellcheck disable=SC2016,SC2317
 #
 # Debian's Slurm in a lab, with a slurmd at each node: it takes the topology that fabricctl exports, the
-# nodes of its jobs have cables of their own, and an MPI program loses nothing when one is cut.
+# nodes of its jobs have cables of their own, and an MPI program loses nothing when one is cut. It drains a
+# node that the fabric has lost, and resumes it.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -39,7 +40,7 @@ script() {
 }
 configured() {
 	local hosts
-	chmod 755 "$tmp" && mkdir -p "$dir/state" && hosts=$(names | paste -sd,) && script prolog && script epilog &&
+	chmod 755 "$tmp" && mkdir -p "$dir/state" && hosts=$(names | paste -sd,) && script prolog && script epilog && script hook &&
 		printf 'CgroupPlugin=cgroup/v1\n' >"$dir/cgroup.conf" &&
 		printf 'PMIxCliTmpDirBase=%s/pmix\n' "$dir" >"$dir/mpi.conf" && mkdir "$dir/pmix" && head -c 64 /dev/urandom >"$dir/munge.key" &&
 		chmod 600 "$dir/munge.key" && cat >"$SLURM_CONF" <<-END
@@ -121,10 +122,20 @@ job_of_fabric() { "$bin/fabricctl" job list --lab "$lab" --json | jq -e '.[] | s
 # The fabric's job ends with Slurm's.
 ends() { until_true 60 eval '[[ $("$bin/fabricctl" job list --lab "$lab" --json) == "[]" ]]' && until_true 30 all_idle; }
 
+state_is() { [[ $(at 0,0 sinfo -h -n "$1" -o '%T %E') =~ ^$2$ ]]; }
+# A node that an administrator has drained stays so.
+drains() {
+	at 0,0 "$bin/fabricctl" events --follow --exec "$dir/hook" --lab "$lab" 2>"$dir/hook.log" & pids+=($!)
+	at 0,0 scontrol update NodeName=n1-1 State=DRAIN Reason=fan && rest 1 && lab kill --power 3,1 &&
+		until_true 60 state_is n3-1 'dr.* torus: dead' && lab revive 3,1 && until_true 60 state_is n3-1 'idle.? none' &&
+		state_is n1-1 'drained fan' || { at 0,0 sinfo -N -o '%N %T %E'; return 1; }
+}
+
 check "Debian's Slurm is there" installs || { done_testing; exit 1; }
 check "a lab comes up" up
 check "slurmctld takes the exported topology" exported
 check "an MPI program of Slurm runs on its own cables, in the order of the fabric, through a cut" runs_mpi
 check "the nodes are free when the job has ended" ends
+check "a dead node is drained until it is up again" drains
 cleanup
 done_testing
