@@ -147,6 +147,8 @@ static void print_for(const json_t *f)
 
 	if (json_is_number(ms))
 		printf(", for %s", duration_text(json_number_value(ms) / 1e3, text));
+	else
+		printf(", since before this root led");
 	putchar('\n');
 }
 
