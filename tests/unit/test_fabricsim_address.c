@@ -93,6 +93,16 @@ static void digits_and_stretch_of_tori_are_as_documented(void **state)
 	}
 }
 
+/* 2, 2 and 2 vertices are 1, 2 and 3 hops away: none of degree 2 has shorter paths. */
+static void heptagon_has_paths_of_two_hops(void **state)
+{
+	json_t *all, *p = point_of("--graph ring:7", 0, &all);
+
+	(void)state;
+	assert_float_equal(real(p, "minimal_hops"), 2, 1e-6);
+	json_decref(all);
+}
+
 /* Packets by the rule of the paper may never arrive; legs always do. */
 static void rule_of_paper_may_loop_and_legs_never_do(void **state)
 {
@@ -241,6 +251,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_paper_have_its_addresses),
 		cmocka_unit_test(digits_and_stretch_of_tori_are_as_documented),
+		cmocka_unit_test(heptagon_has_paths_of_two_hops),
 		cmocka_unit_test(rule_of_paper_may_loop_and_legs_never_do),
 		cmocka_unit_test(part_of_torus_is_addressed_the_same_each_time),
 		cmocka_unit_test(edges_from_file_are_drawn_with_addresses),
