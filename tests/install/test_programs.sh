@@ -89,7 +89,7 @@ schemas() { diff -r tools/fabricctl/schema "$tmp/usr/share/fabricctl/schema"; }
 
 version() {
 	local p
-	for p in "$tmp"/usr/bin/{fabricctl,fabricsim,fabricweb} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/*; do
+	for p in "$tmp"/usr/bin/{fabricctl,fabricsim,fabricweb} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/torus-*; do
 		"$p" --version || return 1
 	done
 }
