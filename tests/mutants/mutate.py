@@ -11,7 +11,7 @@ import re
 from ctext import ASSIGNS, OPENS, TYPES, Source
 
 # Calls that write the log are not mutated: no program depends on the log.
-LOGS = re.compile(r'(fm_log|say|log_(printf|line|error|warning|info|debug)|note_refusal)$')
+LOGS = re.compile(r'(fm_log|fm_log_of|say|log_(printf|line|error|warning|info|debug)|note_refusal)$')
 # Calls whose arguments are not mutated, because they are mostly text. The call may be dropped.
 TOLD = re.compile(r'(fm_problem\w*|snprintf|send_error|blame)$')
 # Assertions are not mutated: no test can notice that one is missing or says something else.

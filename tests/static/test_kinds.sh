@@ -25,14 +25,14 @@ sources() {
 texts() { sources | grep -aoP "$1" | sort -u; }
 
 problems() {
-	texts '(fm_problem_set\(fm|add_problem\(list), "\K[a-z]+'
+	texts '(fm_problem_set\(fm|fm_problem_of\(fm, [^,"]*|add_problem\(list), "\K[a-z]+'
 	# of files that name their kind once
 	sources | grep -aP 'fm_problem_set\(fm, (KIND|kind),' |
 		grep -aoP '(define KIND|char kind\[\] =) "\K[a-z]+'
 }
 
 events() {
-	texts 'fm_log\(fm, [^"]*? "\K[a-z]+(?=",)'
+	texts 'fm_log(_of)?\(fm, [^"]*? "\K[a-z]+(?=",)'
 	texts 'fabricd_event\([^;]*?, *"\K[a-z]+(?=", [a-z_>-]+\);)'
 	texts '"kind", "\K[a-z]+'
 	texts '\.kind = "\K[a-z]+(?=",)'
