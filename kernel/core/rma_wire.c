@@ -214,7 +214,6 @@ static bool get_status(const u8 *payload, u32 len, struct tn_rma_reply *reply)
 
 bool tn_rma_reply_get(const u8 *payload, u32 len, struct tn_rma_reply *reply)
 {
-	*reply = (struct tn_rma_reply) { 0 };
 	if (len < TN_RMA_FLIT)
 		return false;
 	*reply = (struct tn_rma_reply) {

@@ -280,12 +280,38 @@ static void random_reply_is_read_as_written(void **state)
 	for_seeds(5000, test_reply_seed);
 }
 
+/* Well-formed replies, and those that differ from one of them in one bit. */
+static void each_bit_of_reply_is_checked(void **state)
+{
+	static const struct tn_rma_reply reply[] = {
+		{ .op = TN_RMA_DATA }, { .op = TN_RMA_OLD, .value = 7 },
+		{ .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .refused = 7 },
+		{ .op = TN_RMA_NAK, .why = TN_RMA_BAD }, { .op = TN_RMA_STATUS, .why = TN_RMA_RESET },
+	};
+	struct tn_rma_reply got;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		u8 flit[32] = { 0 };
+		u32 len = tn_rma_reply_put(flit, &reply[i]);
+
+		assert_true(tn_rma_reply_get(flit, len, &got));
+		for (u32 bit = 0; bit < 8 * len; bit++) {
+			flit[bit / 8] ^= (u8)(1u << bit % 8);
+			if (tn_rma_reply_get(flit, len, &got) != reply_allowed(flit, len))
+				fail_msg("operation %u, bit %u", reply[i].op, bit);
+			flit[bit / 8] ^= (u8)(1u << bit % 8);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_request_is_read_as_written),
 		cmocka_unit_test(sizes_are_those_of_document),
 		cmocka_unit_test(random_reply_is_read_as_written),
+		cmocka_unit_test(each_bit_of_reply_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
