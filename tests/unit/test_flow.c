@@ -344,6 +344,42 @@ static void forged_epoch_silences_source_only_until_next_table(void **state)
 	}
 }
 
+/*
+ * The first packet of a flow is of @epoch, when the table has version @at. A table of version
+ * @then follows, and a packet of that epoch. Return: whether it is taken, as flow.h says.
+ */
+static bool taken_after(u16 epoch, u16 at, u16 then)
+{
+	unsigned int first = (u16)(epoch - at), now = (u16)(epoch - then);
+	bool refuted = first > 64 && first < 0x8000 && now > 64 && now < 0x8000;
+
+	return !now || now > 0x8000 || refuted;
+}
+
+static void epoch_is_refuted_if_two_tables_are_more_than_64_before(void **state)
+{
+	static const u16 version[] = { 0, 1000, 0xffc0 };
+	static struct world w;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(version); i++) {
+		u16 at = version[i / 2], then = (u16)(at + i % 2);
+
+		for (u32 epoch = 0; epoch < 0x10000; epoch++) {
+			enum tn_flow_turn turn;
+
+			memset(w.rx[1], 0, sizeof(w.rx[1]));
+			tn_flows_init(&w.in, w.tx[1], w.rx[1], NODES);
+			tn_flows_commit(&w.in, at);
+			assert_int_equal(turn_of(&w, (u16)epoch, 0), TN_FLOW_NOW);
+			tn_flows_commit(&w.in, then);
+			turn = turn_of(&w, then, 0);
+			if ((turn != TN_FLOW_LATE) != taken_after((u16)epoch, at, then))
+				fail_msg("epoch %u, tables %u and %u: %d", epoch, at, then, turn);
+		}
+	}
+}
+
 /* A receiver that starts anew finds flows at any number, also beyond 2^31. */
 static void new_receiver_finds_flow_at_any_number(void **state)
 {
@@ -704,6 +740,7 @@ int main(void)
 		cmocka_unit_test(nic_that_starts_late_counts_no_unknown_losses),
 		cmocka_unit_test(valid_row_begins_flow_at_0_in_later_epoch),
 		cmocka_unit_test(forged_epoch_silences_source_only_until_next_table),
+		cmocka_unit_test(epoch_is_refuted_if_two_tables_are_more_than_64_before),
 		cmocka_unit_test(new_receiver_finds_flow_at_any_number),
 		cmocka_unit_test(packet_parked_for_half_the_range_is_late),
 		cmocka_unit_test(flow_survives_half_the_range_of_epochs),

@@ -571,6 +571,10 @@ static void wrong_sq_tail_breaks_ring_but_open_operations_end(void **state)
 		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 		assert_int_equal(w.head.sq_head, 1);
 		end_part(0, TN_RMA_DONE);
+		w.head.cq_head = 1;	/* wrong, too, but the process is told the first reason */
+		tn_rma_ring_work(&w.ring, 0);
+		assert_int_equal(w.head.broken, TORUS_RMA_SQ_TAIL);
+		w.head.cq_head = 0;
 		tn_rma_ring_work(&w.ring, 0);
 		assert_true(complete());
 	}
