@@ -90,6 +90,42 @@ static void exclusions_of_other_part_stay_for_nodes_elsewhere(void **state)
 	stage_end(&s);
 }
 
+/* Orders of the other part come with their exclusions, but not those of ports that are open. */
+static void orders_of_other_part_stay(void **state)
+{
+	static struct fm_order order[] = {
+		{ .node = 1, .ports = 1, .since = 10, .by = "alice" },
+		{ .node = 1, .ports = 2, .since = 11, .by = "bob" },
+		{ .node = 2, .ports = 3, .since = 12, .by = "carol" },
+		{ .node = 3, .ports = 3, .since = 13, .by = "dave" },
+	};
+	static const uint16_t ports[] = { 1, 2, 2 };	/* those of the orders that stay */
+	struct fm_orders *o;
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	comes(3, THERE);
+	m = stage_table(&s, 9, entry);
+	entry[1].admin = 3;
+	entry[2].admin = 2;
+	m.table.term = fm_epoch(s.fm) - 1;
+	m.table.former = true;
+	m.table.maker = THERE;
+	m.table.orders = order;
+	m.table.norders = sizeof(order) / sizeof(order[0]);
+	stage_msg(&s, 103, &m);
+	o = &s.fm->root->orders;
+	assert_int_equal(o->n, sizeof(ports) / sizeof(ports[0]));
+	for (uint32_t i = 0; i < o->n; i++) {
+		assert_int_equal(o->of[i].node, order[i].node);
+		assert_int_equal(o->of[i].ports, ports[i]);
+		assert_int_equal(o->of[i].since, order[i].since);
+		assert_string_equal(o->of[i].by, order[i].by);
+	}
+	stage_end(&s);
+}
+
 /*
  * The table with which nodes of another part are taken waits for their exclusions, but for a resend
  * at most.
@@ -726,6 +762,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(exclusions_of_other_part_stay_for_nodes_elsewhere),
+		cmocka_unit_test(orders_of_other_part_stay),
 		cmocka_unit_test(table_waits_a_resend_for_exclusions_of_part),
 		cmocka_unit_test(table_waits_once_for_parts_without_answer),
 		cmocka_unit_test(only_requested_table_is_taken),
