@@ -128,10 +128,13 @@ class Mutated:
 			body = self.text[brace:m.start] + m.new + self.text[m.end:end]
 			lines += ['#line 1 "mutant%d"\n' % n, 'static ',
 				  named.sub('%s__m%d' % (name, n), bare, count=1), ' ', body, '\n']
-		lines.append('__attribute__((visibility("hidden"))) void *%s__slot = (void *)%s__m0;\n' % (name, name))
-		lines.append('asm(".text\\n.globl %s\\n.type %s, @function\\n%s:\\n"\n'
+		# Static functions of two files may have one name
+		local = re.search(r'\bstatic\b', head)
+		lines.append('%s void *%s__slot = (void *)%s__m0;\n'
+			     % ('static __attribute__((used))' if local else '__attribute__((visibility("hidden")))', name, name))
+		lines.append('asm(".text\\n%s.type %s, @function\\n%s:\\n"\n'
 			     '"movb $1, together_hit+%d(%%rip)\\njmp *%s__slot(%%rip)\\n");\n'
-			     % (name, name, name, c.no, name))
+			     % ('' if local else '.globl %s\\n' % name, name, name, c.no, name))
 		return ''.join(lines)
 
 	def without_static(self, text):

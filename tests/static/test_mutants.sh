@@ -479,6 +479,8 @@ struct shape { int a, b; };
 static struct shape seven = { 1, 7 };
 int border(const struct shape *s);
 const struct shape *larger_of(const struct shape *s, const struct shape *t);
+int twice(int n);
+int twice(int n) { return n; }	/* lib/shapes.c has a static function of this name */
 int main(void)
 {
 	int right = $2;
@@ -490,7 +492,7 @@ END
 }
 
 # With one build, each mutant is judged by the programs that call its function, whatever its head is like:
-# static, declared before, with attributes, with the name on a line of its own.
+# static, declared before, with attributes, with the name on a line of its own, with the name of another file's.
 together() (
 	make_shapes && "$mutants/together.py" --verbose lib/shapes.c >"$tmp/together" || { cat "$tmp/together"; return 1; }
 	diff - <(grep -v '^# linked;' "$tmp/together") <<'END'
