@@ -545,7 +545,8 @@ int ask_shape(struct ask *a, struct torus_shape *shape)
 	err = json_shape_read(json_object_get(data, "shape"), shape);
 	json_decref(data);
 	if (err)
-		return fail_as(PROBLEM, "the fabric has no shape yet: it is still bootstrapping; try again");
+		return fail_as(PROBLEM,
+			       "the fabric has no shape yet: it is still bootstrapping; try again");
 	return OK;
 }
 

@@ -14,6 +14,7 @@
  * @list: set to the last answers of both ends, with the answer of @link first
  * Return: OK, or the kind of the error, which is printed.
  */
-int both_ask(const struct ctl *ctl, const char *link, const char *cmd, json_t *begin, json_t **list);
+int both_ask(const struct ctl *ctl, const char *link, const char *cmd, json_t *begin,
+	     json_t **list);
 
 #endif /* BOTH_H */

@@ -94,7 +94,8 @@ static int remove_cable(const struct lab *lab, struct end e)
 {
 	char ns[LAB_TEXT_MAX], dev[IFNAMSIZ];
 
-	return netns_visit(lab_netns(lab, e.node, ns), remove_interface, lab_port_name(lab, e.port, dev));
+	return netns_visit(lab_netns(lab, e.node, ns), remove_interface,
+			   lab_port_name(lab, e.port, dev));
 }
 
 /* Makes a cable between two ends, takes up the ends that have to be up, and plugs the cable in. */

@@ -105,7 +105,8 @@ json_t *cables_steps(const struct cables *wanted, const struct cables *is)
 
 		if (far == CABLE_NONE || far < end || far == wanted->far[end])
 			continue;
-		if (!move_end(wanted, end, far, made, list) && !move_end(wanted, far, end, made, list))
+		if (!move_end(wanted, end, far, made, list) &&
+		    !move_end(wanted, far, end, made, list))
 			add_step(list, wanted, "remove", end, far);
 	}
 	for (uint32_t end = 0; list && end < wanted->ends; end++)

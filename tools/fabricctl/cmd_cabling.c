@@ -363,7 +363,8 @@ static int compare_cables(const struct ctl *ctl, struct cabling *c, const struct
 	struct cables is;
 	json_t *steps, *v;
 	size_t i, n;
-	int status = cables_new(&is, &c->shape) ? read_fabric(c, wanted, &is) : fail("out of memory");
+	int status = cables_new(&is, &c->shape) ? read_fabric(c, wanted, &is) :
+						  fail("out of memory");
 
 	steps = status == OK ? cables_steps(wanted, &is) : NULL;
 	cables_free(&is);
@@ -376,7 +377,8 @@ static int compare_cables(const struct ctl *ctl, struct cabling *c, const struct
 		json_array_foreach(steps, i, v)
 			print_step(c, v);
 	if (!ctl->json && !n)
-		printf(c->unknown ? "all other cables are as planned\n" : "all cables are as planned\n");
+		printf(c->unknown ? "all other cables are as planned\n" :
+				    "all cables are as planned\n");
 	json_decref(steps);
 	return n || c->unknown ? PROBLEM : ask_status(&c->ask);
 }
@@ -431,7 +433,8 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "plan", 'p', NULL, &plan, 0, 0, "all cables that should be there, with labels" },
+	{ OPT_FLAG, "plan", 'p', NULL, &plan, 0, 0,
+	  "all cables that should be there, with labels" },
 	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_said, 0, 0,
 	  "with --plan: for a fabric that is not built yet" },
 	{ OPT_FLAG, "csv", 0, NULL, &csv, 0, 0, "the plan as comma-separated values" },

@@ -108,7 +108,8 @@ static int cmd_counters(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
+	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0,
+	  "of the NIC of this host, without a manager" },
 	{ .kind = OPT_END },
 };
 

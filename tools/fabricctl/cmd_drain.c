@@ -255,7 +255,8 @@ static char *wait_text(const struct drain *d, char *buf, size_t room)
 	else if (!d->in_force)
 		snprintf(buf, room, "the exclusion is not in force");
 	else if (d->quiet)
-		snprintf(buf, room, "only %u of %d checks in a row found no packet", d->quiet, LOOKS);
+		snprintf(buf, room, "only %u of %d checks in a row found no packet", d->quiet,
+			 LOOKS);
 	else if (json_count(v, "packets"))
 		snprintf(buf, room, "%s: %llu packet%s %s", json_end_text(v, at),
 			 (unsigned long long)json_count(v, "packets"),

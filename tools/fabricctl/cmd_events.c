@@ -242,7 +242,8 @@ static int check_event_options(void)
 		return fail("--exec runs for all events of one manager: --until, --level, --kind, "
 			    "--link, --of and --job do not go with it");
 	if (hook && past.since && !is_event_number(past.since))
-		return fail("--since '%s': with --exec it is the number of an event, 0 or more", past.since);
+		return fail("--since '%s': with --exec it is the number of an event, 0 or more",
+			    past.since);
 	if (past.link && past.of)
 		return fail("--link and --of exclude each other: a cable's events are of both its nodes");
 	if (job && (past.kind || past.link || past.of))

@@ -46,7 +46,8 @@ static int take_node_names(struct names *n)
 	json_array_foreach(n->answer, i, v) {
 		const char *name = json_text(v, "name");
 
-		if (!name || json_node_read(json_object_get(v, "node"), &n->shape, &id) || n->name[id])
+		if (!name || json_node_read(json_object_get(v, "node"), &n->shape, &id) ||
+		    n->name[id])
 			continue;
 		if (!slurm_is_name(name))
 			return fail("node %s is called '%s': a name for Slurm must be letters, "

@@ -83,7 +83,8 @@ static const json_t *find_same(const json_t *other, const json_t *own, const jso
 
 static void add_change(json_t *list, const char *what, const json_t *was, const json_t *is)
 {
-	json_array_append_new(list, json_pack("{ss sO? sO?}", "change", what, "was", was, "is", is));
+	json_array_append_new(list,
+			      json_pack("{ss sO? sO?}", "change", what, "was", was, "is", is));
 }
 
 static void compare_node(json_t *list, const json_t *was, const json_t *is)
@@ -96,7 +97,8 @@ static void compare_node(json_t *list, const json_t *was, const json_t *is)
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-		const json_t *a = json_object_get(was, of[i].key), *b = json_object_get(is, of[i].key);
+		const json_t *a = json_object_get(was, of[i].key),
+			     *b = json_object_get(is, of[i].key);
 
 		/* The release of a manager that does not answer is not known. */
 		if (!json_equal(a, b) && !json_is_null(b))

@@ -86,7 +86,8 @@ static const char *why_down(const json_t *l, char *buf, size_t room)
 	if (!what)
 		return reason;
 	snprintf(buf, room, "%s: %s=%s, peer %s", table_or_dash(reason), what,
-		 table_or_dash(json_text(differs, "own")), table_or_dash(json_text(differs, "peer")));
+		 table_or_dash(json_text(differs, "own")),
+		 table_or_dash(json_text(differs, "peer")));
 	return buf;
 }
 
@@ -420,7 +421,8 @@ static bool is_bad_early(const json_t *l)
 
 static json_t *early_items(const json_t *own)
 {
-	json_t *list = all_early(own), *some = bad ? show_filter(list, is_bad_early) : json_incref(list);
+	json_t *list = all_early(own),
+	       *some = bad ? show_filter(list, is_bad_early) : json_incref(list);
 
 	json_decref(list);
 	return some;
@@ -567,9 +569,11 @@ static const struct opt opts[] = {
 	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
 	{ OPT_FLAG, "errors", 'e', NULL, &with_errors, 0, 0, "bit errors of each receiver" },
 	{ OPT_NUMBER, "top", 0, "N", &top, 1, 1000000, "with --errors: only the first N" },
-	{ OPT_TEXT, "since", 0, "FILE", &since, 0, 0, "with --errors: those since the baseline FILE" },
+	{ OPT_TEXT, "since", 0, "FILE", &since, 0, 0,
+	  "with --errors: those since the baseline FILE" },
 	{ OPT_TEXT, "save", 0, "FILE", &save, 0, 0, "with --errors: write a baseline" },
-	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0, "of the NIC of this host, without a manager" },
+	{ OPT_FLAG, "local", 'l', NULL, &local, 0, 0,
+	  "of the NIC of this host, without a manager" },
 	{ .kind = OPT_END },
 };
 

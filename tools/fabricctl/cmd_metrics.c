@@ -55,7 +55,8 @@ static int cmd_metrics(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	if (ctl->json && (openmetrics || output))
-		return fail("--json prints JSON: leave out %s", output ? "--output" : "--openmetrics");
+		return fail("--json prints JSON: leave out %s",
+			    output ? "--output" : "--openmetrics");
 	status = ask_open(ctl, &a);
 	if (status != OK)
 		return status;
@@ -69,7 +70,8 @@ static int cmd_metrics(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "openmetrics", 0, NULL, &openmetrics, 0, 0, "in the format of OpenMetrics 1.0" },
+	{ OPT_FLAG, "openmetrics", 0, NULL, &openmetrics, 0, 0,
+	  "in the format of OpenMetrics 1.0" },
 	{ OPT_TEXT, "output", 'o', "FILE", &output, 0, 0,
 	  "write FILE, at once as a whole, for a collector that reads files" },
 	{ .kind = OPT_END },

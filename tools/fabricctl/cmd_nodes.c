@@ -154,7 +154,8 @@ static void show_early_nodes(const json_t *nodes)
 		bool agrees = json_is_true(json_object_get(v, "agrees"));
 		bool sure = json_is_true(json_object_get(v, "confirmed"));
 
-		table_cell(t, PLAIN, "%s", wave_position_text(json_object_get(v, "position"), text));
+		table_cell(t, PLAIN, "%s",
+			   wave_position_text(json_object_get(v, "position"), text));
 		table_cell(t, STRONG, "%s", table_or_dash(json_text(v, "name")));
 		table_cell(t, PLAIN, "%s", ports_text(json_object_get(v, "ports"), text));
 		table_cell(t, !agrees ? BAD : sure ? GOOD : DOUBTFUL, "%s%s",

@@ -51,7 +51,8 @@ static void print_times(struct table *t, const json_t *o)
 	table_cell(t, PLAIN, "%s", json_is_number(from) ?
 		   moment_text(json_number_value(from), text) : "before that");
 	if (json_is_number(to))
-		table_cell(t, PLAIN, "%s%s", json_is_true(json_object_get(o, "latest")) ? "by " : "",
+		table_cell(t, PLAIN, "%s%s",
+			   json_is_true(json_object_get(o, "latest")) ? "by " : "",
 			   moment_text(json_number_value(to), text));
 	else
 		table_cell(t, outages_held(o) ? PLAIN : BAD, "%s", outages_end_text(o));
@@ -109,7 +110,8 @@ static int keep_cable(struct ask *a, json_t *outages)
 	for (size_t i = json_array_size(outages); cable && status == OK && i-- > 0;) {
 		const json_t *link = json_object_get(json_array_get(outages, i), "link");
 
-		if (!is_cable_end(link, node, port) && !is_cable_end(json_object_get(link, "peer"), node, port))
+		if (!is_cable_end(link, node, port) &&
+		    !is_cable_end(json_object_get(link, "peer"), node, port))
 			json_array_remove(outages, i);
 	}
 	return status;

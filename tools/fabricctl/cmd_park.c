@@ -64,7 +64,8 @@ static void show_flows(const json_t *all)
 		if (json_is_array(list) && json_count(v, "unresolved"))
 			warn("%s: %llu of these packets are unresolved (RETRY buffer): the peer may have "
 			     "accepted them, and the counter 'parked' does not count them yet",
-			     json_node_text(node, text), (unsigned long long)json_count(v, "unresolved"));
+			     json_node_text(node, text),
+			     (unsigned long long)json_count(v, "unresolved"));
 		if (json_count(v, "more"))
 			warn("%s: %llu packets more, of other flows", json_node_text(node, text),
 			     (unsigned long long)json_count(v, "more"));
@@ -92,7 +93,8 @@ static int cmd_park(struct ctl *ctl, int argc, char **argv)
 		return fail("--replay and --flows exclude each other");
 	if (flows)
 		return show_nodes(ctl, json_pack("{ss sb}", "cmd", "park", "flows", true),
-				  argc ? argv[0] : NULL, &(struct show_nodes) { .show = show_flows });
+				  argc ? argv[0] : NULL,
+				  &(struct show_nodes) { .show = show_flows });
 	if (replay)
 		return show_answer(ctl, "replay", argv[0], show_replay);
 	return show_answer(ctl, "park", argc ? argv[0] : NULL, show_park);

@@ -117,7 +117,8 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc, (void)argv;
 	if (waiting)
-		err = torus_rma_waits(where, list ? append_wait : add_wait_row, list ? (void *)list : t);
+		err = torus_rma_waits(where, list ? append_wait : add_wait_row,
+				      list ? (void *)list : t);
 	else
 		err = torus_rma_regions(where, list ? append_region : add_region,
 					list ? (void *)list : t);
@@ -134,7 +135,8 @@ static int cmd_regions(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "waiting", 'w', NULL, &waiting, 0, 0, "requests that wait for a word, oldest first" },
+	{ OPT_FLAG, "waiting", 'w', NULL, &waiting, 0, 0,
+	  "requests that wait for a word, oldest first" },
 	{ OPT_TEXT, "rma", 0, "NIC", &where, 0, 0,
 	  "the NIC: unix:PATH or dev:NAME; default: $TORUS_RMA, or the only one of this node" },
 	{ .kind = OPT_END },

@@ -63,14 +63,16 @@ static void show_nodes_that_died(const json_t *nodes)
 		unsigned long long times = json_count(v, "times");
 		bool dead = json_is_true(json_object_get(v, "dead"));
 
-		printf("%-12s%s (%s) ", i ? "" : "nodes", json_node_text(json_object_get(v, "node"), at),
+		printf("%-12s%s (%s) ", i ? "" : "nodes",
+		       json_node_text(json_object_get(v, "node"), at),
 		       table_or_dash(json_text(v, "name")));
 		if (!times)	/* the node died before the day */
 			printf("is no longer dead");
 		else
 			printf("%swas dead %llu time%s%s, for %s", dead ? paint(BAD) : "", times,
 			       times == 1 ? "" : "s", dead ? paint(PLAIN) : "",
-			       duration_text(json_number_value(json_object_get(v, "dead_ms")) / 1e3, text));
+			       duration_text(json_number_value(json_object_get(v, "dead_ms")) / 1e3,
+					     text));
 		printf("%s\n", dead ? ", and is still dead: repair or start it" : "");
 	}
 }
@@ -143,7 +145,8 @@ static void show_tasks(const json_t *tasks)
 		printf("\n");
 	}
 	if (json_array_size(tasks) > LINES_MAX)
-		printf("            and %zu more; --json has all\n", json_array_size(tasks) - LINES_MAX);
+		printf("            and %zu more; --json has all\n",
+		       json_array_size(tasks) - LINES_MAX);
 }
 
 static void show_admin(const json_t *events)

@@ -78,7 +78,8 @@ static void print_table(const json_t *data)
 	printf("version %llu of epoch %llu, %s: %zu nodes of %u ports, %u of %zu ports excluded\n",
 	       (unsigned long long)json_count(data, "version"),
 	       (unsigned long long)json_count(data, "epoch"), torus_shape_text(&shape, text),
-	       json_array_size(nodes), 2u * shape.ndims, n, json_array_size(nodes) * 2 * shape.ndims);
+	       json_array_size(nodes), 2u * shape.ndims, n,
+	       json_array_size(nodes) * 2 * shape.ndims);
 	table_print(t, "no port is excluded");
 	if (json_array_size(json_object_get(data, "orders")))
 		printf("\nby order of an administrator:\n");

@@ -147,7 +147,8 @@ static json_t *find_problem(const json_t *problems, const char *kind, const json
 	json_t *v;
 
 	json_array_foreach(problems, i, v)
-		if (!strcmp(json_text(v, "kind"), kind) && json_equal(json_object_get(v, "key"), key))
+		if (!strcmp(json_text(v, "kind"), kind) &&
+		    json_equal(json_object_get(v, "key"), key))
 			return v;
 	return NULL;
 }

@@ -325,7 +325,8 @@ static int report_run(const struct ctl *ctl, const struct dry_run *r, char **wha
 	json_array_foreach(r->cut_off, i, v)
 		printf("%scut off%s %s\n", paint(BAD), paint(PLAIN), json_node_text(v, text));
 	if (refusal)
-		printf("%swould be refused%s without --force: %s\n", paint(BAD), paint(PLAIN), refusal);
+		printf("%swould be refused%s without --force: %s\n", paint(BAD), paint(PLAIN),
+		       refusal);
 	return status;
 }
 

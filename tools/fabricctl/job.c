@@ -76,7 +76,8 @@ void job_warn_apart(struct ask *a)
 	json_array_foreach(json_object_get(status, "problems"), i, v) {
 		kind = json_text(v, "kind");
 		if (kind && !strcmp(kind, "job"))
-			warn("%s", json_text(v, "text") ? json_text(v, "text") : "a job has fallen apart");
+			warn("%s", json_text(v, "text") ? json_text(v, "text") :
+							  "a job has fallen apart");
 	}
 	json_decref(status);
 }

@@ -99,7 +99,8 @@ static int lab_replace(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "as", 0, "NAME", &name, 0, 0, "name of the new node, else that of the old one" },
+	{ OPT_TEXT, "as", 0, "NAME", &name, 0, 0,
+	  "name of the new node, else that of the old one" },
 	REVIVE_OPTS(how),
 	{ .kind = OPT_END },
 };

@@ -258,7 +258,8 @@ static void print_urls(const struct lab *lab)
 	char url[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; web && id < lab->nodes; id++)
-		printf("%-8s %s\n", torus_node_text(&lab->shape, id, text), web_url(web_port[id], url));
+		printf("%-8s %s\n", torus_node_text(&lab->shape, id, text),
+		       web_url(web_port[id], url));
 }
 
 static void report_lab(const struct ctl *ctl, const struct lab *lab, const struct took *t)

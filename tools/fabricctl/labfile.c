@@ -29,7 +29,8 @@ static json_t *cuts_json(const struct lab *lab)
 
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		for (unsigned int p = 0; p < 2u * lab->shape.ndims; p++)
-			if (lab->cut[id] & 1 << p && (p < lab->shape.ndims || lab_is_swapped(lab, id, p)))
+			if (lab->cut[id] & 1 << p &&
+			    (p < lab->shape.ndims || lab_is_swapped(lab, id, p)))
 				json_array_append_new(list, json_string(
 					lab_link_text(lab, id, p, text)));
 	return list;
@@ -273,7 +274,8 @@ static int parse_lab(struct lab *lab, const char *name, json_t *j)
 	err = lab_new(lab, name, &shape);
 	if (err)
 		return err;
-	if ((v4 && torus_plan_parse4(v4, &lab->plan)) || (v6 && torus_plan_parse6(v6, &lab->plan))) {
+	if ((v4 && torus_plan_parse4(v4, &lab->plan)) ||
+	    (v6 && torus_plan_parse6(v6, &lab->plan))) {
 		lab_free(lab);
 		return -EINVAL;
 	}

@@ -248,7 +248,8 @@ static int link_test(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_NUMBER, "seconds", 's', "N", &seconds, 1, SECONDS_MAX, "how long to send (5)" },
 	{ OPT_NUMBER, "count", 'c', "N", &count, 1, COUNT_MAX, "how many packets to send" },
-	{ OPT_NUMBER, "size", 'S', "BYTES", &size, 64, 1024, "size of a packet, 64 to 1024 (1024)" },
+	{ OPT_NUMBER, "size", 'S', "BYTES", &size, 64, 1024,
+	  "size of a packet, 64 to 1024 (1024)" },
 	{ OPT_NUMBER, "rate", 'r', "N", &rate, 1, 100000, "packets a second, at most (2000)" },
 	{ .kind = OPT_END },
 };

@@ -65,7 +65,8 @@ static int ask_here(struct local *l)
 	if (err < 0)
 		return fail_as(kind_of_errno(err), "cannot look for NICs: %s", strerror(-err));
 	if (!l->n && l->status == OK)
-		return fail_as(UNREACHABLE, "no NIC here; with --lab and --node that of a lab's node "
+		return fail_as(UNREACHABLE,
+			       "no NIC here; with --lab and --node that of a lab's node "
 			       "is asked");
 	return l->status;
 }
@@ -175,7 +176,8 @@ static json_t *link_item(const struct torus_device *info, const struct torus_lin
 			      "retry", torus_retry_name(l->retry), "retry_wanted",
 			      torus_retry_name(l->retry_wanted), "local", true);
 
-	json_object_set_new(j, "last_reason", reason && l->reason ? json_string(reason) : json_null());
+	json_object_set_new(j, "last_reason",
+			    reason && l->reason ? json_string(reason) : json_null());
 	json_object_set_new(j, "downs", json_null());
 	json_object_set_new(j, "differs", local_differs_json(l));
 	add_local_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);

@@ -40,5 +40,6 @@ int memory_fail(const char *where, int err)
 	bool none = err == -ENODEV && !where && !getenv("TORUS_RMA");
 
 	return fail_as(kind_of_errno(err), "%s%s", torus_rma_error(NULL),
-		       none ? "; in a lab, 'fabricctl lab exec NODE -- fabricctl ...' asks a node" : "");
+		       none ? "; in a lab, 'fabricctl lab exec NODE -- fabricctl ...' asks a node" :
+			      "");
 }

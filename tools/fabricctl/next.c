@@ -35,7 +35,8 @@ static const struct step steps[] = {
 	  "shows the end that waits; repair the node at the other end, then 'fabricctl link up'" },
 	{ "fabric", "different parameters", ENDS, DIFFERS },
 	{ "fabric", "no link comes up", ENDS, DIFFERS },
-	{ "fabric", NULL, ENDS, "shows both ends; connect the cable elsewhere, or set both nodes alike" },
+	{ "fabric", NULL, ENDS,
+	  "shows both ends; connect the cable elsewhere, or set both nodes alike" },
 	{ "dispute", NULL, ENDS,
 	  "shows both ends; unplug the cable and plug it in again, or replace it" },
 	{ "isolated", NULL, ENDS,
@@ -54,10 +55,12 @@ static const struct step steps[] = {
 	{ "seal", NULL, "events --kind seal",
 	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },
 	{ "release", NULL, "nodes", "shows the release of each (SOFTWARE); update the older ones" },
-	{ "state", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
+	{ "state", NULL, "root",
+	  "shows the disks of the candidates (DISK); make room on the full one" },
 	{ "history", "is not used", "events --kind history",
 	  "shows when; move that file to its own node, or delete it, and restart the manager" },
-	{ "history", NULL, "root", "shows the disks of the candidates (DISK); make room on the full one" },
+	{ "history", NULL, "root",
+	  "shows the disks of the candidates (DISK); make room on the full one" },
 	{ "root", "does not reach it", "root",
 	  "shows its address; repair the service network between that and this node" },
 	{ "root", NULL, "root", WHO_LEADS },
@@ -73,11 +76,13 @@ static const struct cause {
 	const char *reason, *text;
 } causes[] = {
 	{ "admin", "shows the end that was taken down; 'fabricctl link up' brings it up again" },
-	{ "carrier", "shows both ends; check that the plugs sit and both NICs run, else replace the cable" },
+	{ "carrier",
+	  "shows both ends; check that the plugs sit and both NICs run, else replace the cable" },
 	{ "silence", "shows the end that receives nothing; reseat or replace the cable" },
 	{ "mismatch", DIFFERS },
 	{ "bubble", DIFFERS },
-	{ "stall", "shows both ends; repair the node that took no packets, then 'fabricctl link up'" },
+	{ "stall",
+	  "shows both ends; repair the node that took no packets, then 'fabricctl link up'" },
 };
 
 #define COMMAND_MAX 512
@@ -98,7 +103,8 @@ static void add_option(char *line, const char *option, const char *value)
 	}
 	line[n++] = '\'';
 	for (; *value && n < COMMAND_MAX - 6; value++)
-		n += (size_t)snprintf(line + n, COMMAND_MAX - n, *value == '\'' ? "'\\''" : "%c", *value);
+		n += (size_t)snprintf(line + n, COMMAND_MAX - n, *value == '\'' ? "'\\''" : "%c",
+				      *value);
 	snprintf(line + n, COMMAND_MAX - n, "'");
 }
 
@@ -127,7 +133,8 @@ static void add_problem(json_t *list, const struct ctl *ctl, const json_t *probl
 	if (!kind || !text)
 		return;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (!strcmp(steps[i].kind, kind) && (!steps[i].part || strstr(text, steps[i].part))) {
+		if (!strcmp(steps[i].kind, kind) &&
+		    (!steps[i].part || strstr(text, steps[i].part))) {
 			add_step(list, ctl, steps[i].command, steps[i].text);
 			return;
 		}
@@ -156,12 +163,14 @@ static bool has_own_problem(const json_t *problems, const json_t *dead)
  * Adds the next step for a faulty cable; not for a cable that is held down, or whose node is dead,
  * if the status has a problem for it.
  */
-static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *problems, const json_t *cable)
+static void add_faulty(json_t *list, const struct ctl *ctl, const json_t *problems,
+		       const json_t *cable)
 {
 	const char *reason = json_text(cable, "reason"), *text = REPLACE;
 	const json_t *dead = json_object_get(cable, "dead");
 
-	if ((reason && !strcmp(reason, "flap")) || (json_is_array(dead) && has_own_problem(problems, dead)))
+	if ((reason && !strcmp(reason, "flap")) ||
+	    (json_is_array(dead) && has_own_problem(problems, dead)))
 		return;
 	for (size_t i = 0; reason && i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(causes[i].reason, reason))
@@ -232,7 +241,8 @@ json_t *next_job(const struct ctl *ctl, const json_t *job, const json_t *members
 	if (failed)
 		add_step(list, ctl, ENDS, OF_DEAD);
 	else if (json_count(job, "parts") > 1)
-		add_step(list, ctl, ENDS, "shows links that do not work; mend them, or stop the job");
+		add_step(list, ctl, ENDS,
+			 "shows links that do not work; mend them, or stop the job");
 	if (excluded)
 		add_step(list, ctl, "table",
 			 "shows below its table who excluded the node, and why; 'fabricctl include' takes it back");

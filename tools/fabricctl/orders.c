@@ -104,7 +104,8 @@ void orders_show_event(const json_t *event)
 {
 	const json_t *order = json_object_get(event, "order");
 	const char *reason = json_text(order, "reason");
-	double until = (double)json_count(order, "until"), since = (double)json_count(order, "since");
+	double until = (double)json_count(order, "until"),
+	       since = (double)json_count(order, "since");
 	char user[ORDERS_USER_MAX], text[32];
 
 	printf("%s ", orders_event_what(event));
@@ -113,6 +114,7 @@ void orders_show_event(const json_t *event)
 	printf("%s%s", *user ? " by " : ", the time is over", user);
 	if (*user && until > since)
 		printf(", for %s", duration_text(until - since, text));
-	printf(", at %s%s%s\n", moment_text(json_number_value(json_object_get(event, "time")), text),
+	printf(", at %s%s%s\n",
+	       moment_text(json_number_value(json_object_get(event, "time")), text),
 	       reason ? ": " : "", reason ? reason : "");
 }

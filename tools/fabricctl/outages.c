@@ -359,7 +359,8 @@ void outages_so_far(const json_t *outages, double until)
 		double ms = (until - number_of(v, "from")) * 1e3;
 
 		if (state && !strcmp(state, "lost") && json_is_number(json_object_get(v, "from")))
-			json_object_set_new(v, "duration_ms", json_integer(ms > 0 ? (json_int_t)ms : 0));
+			json_object_set_new(v, "duration_ms",
+					    json_integer(ms > 0 ? (json_int_t)ms : 0));
 	}
 }
 

@@ -103,11 +103,13 @@ static json_t *sum_cables(const json_t *outages)
 		if (is_excused(v))
 			continue;
 		c = cable_entry(cables, json_object_get(v, "link"));
-		json_object_set_new(c, "times", json_integer((json_int_t)json_count(c, "times") + 1));
+		json_object_set_new(c, "times",
+				    json_integer((json_int_t)json_count(c, "times") + 1));
 		json_object_set_new(c, "lost_ms",
 				    json_integer((json_int_t)(json_count(c, "lost_ms") +
 							      json_count(v, "duration_ms"))));
-		json_object_set_new(c, "lost", json_boolean(!strcmp(json_text(v, "state"), "lost")));
+		json_object_set_new(c, "lost",
+				    json_boolean(!strcmp(json_text(v, "state"), "lost")));
 		add_reason(json_object_get(c, "reasons"), json_object_get(v, "reason"));
 	}
 	return sort_array(cables, order_cables);

@@ -79,7 +79,8 @@ static void end_table(FILE *f, size_t rows, const char *command)
 {
 	fputs("</tbody></table>\n", f);
 	if (rows > ROWS_MAX)
-		fprintf(f, "<p>and %zu more; <code>%s</code> lists all</p>\n", rows - ROWS_MAX, command);
+		fprintf(f, "<p>and %zu more; <code>%s</code> lists all</p>\n", rows - ROWS_MAX,
+			command);
 }
 
 /* Begins a cell. @title: as in begin_table() */
@@ -240,7 +241,8 @@ static void put_dead_nodes(FILE *f, const json_t *nodes)
 		put_cell(f, titles[0], "%s (%s)", json_node_text(json_object_get(v, "node"), text),
 			 table_or_dash(json_text(v, "name")));
 		put_cell(f, titles[1], "%llu", (unsigned long long)json_count(v, "times"));
-		put_cell(f, titles[2], "%s", earlier ? "-" : ms_text(json_object_get(v, "dead_ms"), text));
+		put_cell(f, titles[2], "%s",
+			 earlier ? "-" : ms_text(json_object_get(v, "dead_ms"), text));
 		put_cell(f, titles[3], "%s", json_is_true(json_object_get(v, "dead")) ?
 			 "still dead: repair or start it" : "no longer dead");
 		fputs("</tr>\n", f);
@@ -291,7 +293,8 @@ static void put_outage(FILE *f, const char *const *titles, const json_t *o)
 	put_cell(f, titles[0], "%s",
 		 report_cable_text(json_object_get(o, "link"), text, sizeof(text)));
 	put_cell(f, titles[1], "%s", time_text(from, "before that", text));
-	put_cell(f, titles[2], "%s", time_text(json_object_get(o, "to"), outages_end_text(o), text));
+	put_cell(f, titles[2], "%s",
+		 time_text(json_object_get(o, "to"), outages_end_text(o), text));
 	put_cell(f, titles[3], "%s%s", json_is_null(from) ? "> " : "",
 		 ms_text(json_object_get(o, "duration_ms"), text));
 	put_cell(f, titles[4], "%s", outages_cause_text(o, text));
@@ -395,7 +398,8 @@ static void put_orders(FILE *f, const json_t *orders)
 		const json_t *until = json_object_get(v, "until");
 
 		fputs("<tr>", f);
-		put_cell(f, titles[0], "%s (%s)", json_coords_text(json_object_get(v, "node"), text),
+		put_cell(f, titles[0], "%s (%s)",
+			 json_coords_text(json_object_get(v, "node"), text),
 			 table_or_dash(json_text(v, "name")));
 		put_ports(f, titles[1], v);
 		put_cell(f, titles[2], "%s", time_text(json_object_get(v, "since"), "-", text));
@@ -429,10 +433,12 @@ static void put_admin(FILE *f, const json_t *events)
 		fputs("<tr>", f);
 		put_cell(f, titles[0], "%s", time_text(json_object_get(v, "time"), "-", text));
 		put_cell(f, titles[1], "%s", orders_event_what(v));
-		put_cell(f, titles[2], "%s (%s)", json_coords_text(json_object_get(order, "node"), text),
+		put_cell(f, titles[2], "%s (%s)",
+			 json_coords_text(json_object_get(order, "node"), text),
 			 table_or_dash(json_text(order, "name")));
 		put_ports(f, titles[3], order);
-		put_cell(f, titles[4], "%s", *orders_event_by(v, user) ? user : "the time was over");
+		put_cell(f, titles[4], "%s",
+			 *orders_event_by(v, user) ? user : "the time was over");
 		put_text_cell(f, titles[5], json_text(order, "reason"));
 		fputs("</tr>\n", f);
 	}

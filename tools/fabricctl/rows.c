@@ -257,7 +257,8 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	out->version = json_count(data, "version");
 	if (json_shape_read(json_object_get(data, "shape"), &out->shape)) {
 		json_decref(data);
-		return fail_as(PROBLEM, "the fabric has no table yet: it is still bootstrapping; try again");
+		return fail_as(PROBLEM,
+			       "the fabric has no table yet: it is still bootstrapping; try again");
 	}
 	nodes = torus_nodes(&out->shape);
 	out->port = calloc(nodes, sizeof(*out->port));

@@ -95,7 +95,8 @@ static bool names_link(const char *text)
 {
 	size_t n = strlen(text);
 
-	return n > 3 && text[n - 3] == ':' && strchr("+-", text[n - 2]) && strchr("xyzabc", text[n - 1]);
+	return n > 3 && text[n - 3] == ':' && strchr("+-", text[n - 2]) &&
+	       strchr("xyzabc", text[n - 1]);
 }
 
 int show_nodes(const struct ctl *ctl, json_t *question, const char *node,

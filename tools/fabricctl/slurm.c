@@ -13,7 +13,8 @@
 bool slurm_is_name(const char *name)
 {
 	return *name && *name != '-' &&
-	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")];
+	       !name[strspn(name,
+			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")];
 }
 
 /* --- topology/tree ----------------------------------------------------------------- */
@@ -44,7 +45,8 @@ static bool has_nodes(const struct tree *t, unsigned int level, struct torus_coo
 }
 
 /* Writes the name of a switch: the dimensions that are below it, and its place in the others. */
-static void write_switch_name(const struct tree *t, unsigned int level, const struct torus_coords *at)
+static void write_switch_name(const struct tree *t, unsigned int level,
+			      const struct torus_coords *at)
 {
 	static const char letters[] = "xyzabc";
 

@@ -82,7 +82,8 @@ static void judge_direction(const json_t *d, json_t *reasons)
 			   "cable drops them", (unsigned long long)lost,
 			   (unsigned long long)json_count(d, "frames"), to);
 	if (wrong)
-		note_cause(reasons, "wrong patterns: %llu packets came to %s with other contents than "
+		note_cause(reasons,
+			   "wrong patterns: %llu packets came to %s with other contents than "
 			   "were sent, though their check sums were right: replace the NIC",
 			   (unsigned long long)wrong, to);
 }
@@ -93,7 +94,8 @@ static void judge_end(const json_t *end, const json_t *place, json_t *reasons)
 	char at[TORUS_TEXT_MAX];
 
 	if (state && !strcmp(state, "failed"))
-		note_cause(reasons, "%s: %s", json_end_text(place, at), why ? why : "the test failed");
+		note_cause(reasons, "%s: %s", json_end_text(place, at),
+			   why ? why : "the test failed");
 }
 
 /*
@@ -206,7 +208,8 @@ void tested_show(const json_t *result)
 	       (unsigned long long)json_count(result, "lost"));
 	if (json_is_object(rtt))
 		printf("round trip  min %.1f us, median %.1f us, max %.1f us\n",
-		       read_double(rtt, "min"), read_double(rtt, "median"), read_double(rtt, "max"));
+		       read_double(rtt, "min"), read_double(rtt, "median"),
+		       read_double(rtt, "max"));
 	printf("bandwidth   %.3g Mb/s each way", mbps);
 	if (of > 0)
 		printf(", %.2g %% of %.0f Mb/s", 100 * mbps / of, of);
