@@ -112,7 +112,7 @@ static void status_names_both_ends_of_faulty_cables(void **state)
 	expect("status", 1);
 	has(out, "links    31 of 32 up, 1 faulty\n"
 		 "faulty   1,1:+x (n1-1) - 2,1:-x (n2-1) carrier, for 3 min 12 s\n"
-		 "         3,3:+y (n3-3) - 3,0:-y reason not known, since before this root led\n"
+		 "         3,3:+y (n3-3) - 3,0:-y reason not known, for an unknown time\n"
 		 "         2 cables of 2,2 (n2-2), which is dead, for 3.0 s\nparked ");
 	for (unsigned int i = 0; i < 12; i++)
 		strcat(many, "," PULLED);

@@ -148,7 +148,7 @@ static void print_for(const json_t *f)
 	if (json_is_number(ms))
 		printf(", for %s", duration_text(json_number_value(ms) / 1e3, text));
 	else
-		printf(", since before this root led");
+		printf(", for an unknown time");
 	putchar('\n');
 }
 
