@@ -139,8 +139,8 @@ int address_graph_torus(const char *text, uint32_t part, uint64_t seed, struct a
 			    TORUS_MAX_SIZE);
 	nodes = torus_nodes(&s);
 	if (nodes > ADDRESS_NODES_MAX)
-		return fail("--shape '%s': %u nodes, must have at most %d: all pairs are walked", text, nodes,
-			    ADDRESS_NODES_MAX);
+		return fail("--shape '%s': %u nodes, must have at most %d: all pairs are walked",
+			    text, nodes, ADDRESS_NODES_MAX);
 	if (part > nodes)
 		return fail("--part %u: shape %s has %u nodes", part, text, nodes);
 	return build_torus(&s, text, part, seed, g);
@@ -151,8 +151,8 @@ int address_graph_torus(const char *text, uint32_t part, uint64_t seed, struct a
 /* The figures are lost in the paper's text: these edges allow both of its runs. */
 int address_graph_paper(struct address_graph *g)
 {
-	static const uint8_t edge[][2] = { { 0, 1 }, { 3, 4 }, { 5, 6 }, { 7, 8 }, { 2, 3 }, { 1, 5 },
-		{ 8, 9 }, { 4, 5 }, { 6, 7 } };
+	static const uint8_t edge[][2] = { { 0, 1 }, { 3, 4 }, { 5, 6 }, { 7, 8 }, { 2, 3 },
+		{ 1, 5 }, { 8, 9 }, { 4, 5 }, { 6, 7 } };
 
 	if (make_graph(g, "paper", 10, 3))
 		return CANNOT;
@@ -219,8 +219,8 @@ static int add_edge(struct edges *e, const char *path, unsigned int line, const 
 	if (sscanf(text, "%" SCNu32 "%*[ \t,]%" SCNu32 " %c", &a, &b, &more) != 2)
 		return fail("%s:%u: must be two vertices, like 0 1", path, line);
 	if (a == b || a >= ADDRESS_NODES_MAX || b >= ADDRESS_NODES_MAX)
-		return fail("%s:%u: edge %u %u: must be two different vertices below %d", path, line,
-			    a, b, ADDRESS_NODES_MAX);
+		return fail("%s:%u: edge %u %u: must be two different vertices below %d", path,
+			    line, a, b, ADDRESS_NODES_MAX);
 	if (e->n == e->room) {
 		size_t room = e->room ? 2 * e->room : 256;
 		void *more_edges = realloc(e->edge, room * sizeof(*e->edge));
@@ -290,8 +290,8 @@ int address_graph_named(const char *text, struct address_graph *g)
 		const char *name;
 		uint32_t min, max;
 		int (*make)(const char *text, uint32_t n, struct address_graph *g);
-	} kinds[] = { { "ring", 1, ADDRESS_NODES_MAX, make_ring }, { "hypercube", 1, 14, make_hypercube },
-		{ "dragonfly", 1, 127, make_dragonfly } };
+	} kinds[] = { { "ring", 1, ADDRESS_NODES_MAX, make_ring },
+		{ "hypercube", 1, 14, make_hypercube }, { "dragonfly", 1, 127, make_dragonfly } };
 
 	if (!strncmp(text, "file:", 5))
 		return make_from_file(text, text + 5, g);

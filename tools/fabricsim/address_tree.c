@@ -59,7 +59,8 @@ static double draw_subtree(struct tree *t, uint32_t prefix, unsigned int len)
 	for (unsigned int i = 0; i < 2; i++) {
 		if (x[i] < 0)
 			continue;
-		fprintf(t->f, "<line x1='%.1f' y1='%u' x2='%.1f' y2='%u'/><text x='%.1f' y='%u'>%u</text>\n",
+		fprintf(t->f, "<line x1='%.1f' y1='%u' x2='%.1f' y2='%u'/>"
+			"<text x='%.1f' y='%u'>%u</text>\n",
 			at, TOP + len * STEP_Y, x[i], TOP + (len + 1) * STEP_Y,
 			(at + x[i]) / 2 + (i ? 8 : -8), TOP + len * STEP_Y + STEP_Y / 2, i);
 	}
@@ -85,7 +86,8 @@ int address_tree(const char *file, const char *title, const struct torus_dm *dm,
 	fprintf(t.f, "<svg xmlns='http://www.w3.org/2000/svg' width='%u' height='%u'>\n"
 		"<style>text{font:13px sans-serif;text-anchor:middle}.v{font-weight:bold}"
 		"line{stroke:#444}</style>\n<rect width='100%%' height='100%%' fill='white'/>\n"
-		"<text x='%u' y='24' class='v'>", n * STEP_X, TOP + t.m * STEP_Y + 48, n * STEP_X / 2);
+		"<text x='%u' y='24' class='v'>", n * STEP_X, TOP + t.m * STEP_Y + 48,
+		n * STEP_X / 2);
 	write_title(t.f, title);
 	fputs("</text>\n", t.f);
 	draw_subtree(&t, 0, 0);

@@ -58,7 +58,8 @@ static int make_walker(struct walker *w, const struct address_graph *g, const st
 	for (uint32_t v = 0; v < g->n; v++) {
 		size_t row = (size_t)v * w->m;
 
-		if (torus_dm_tables(dm, v, w->port + row, w->gateway + row, w->hops + row * g->degree))
+		if (torus_dm_tables(dm, v, w->port + row, w->gateway + row,
+				    w->hops + row * g->degree))
 			return -ENOMEM;
 		for (unsigned int i = 0; i < w->m; i++)
 			w->best[row + i] = w->port[row + i] == TORUS_DM_NO_PORT ? TORUS_DM_NO_WAY :
@@ -109,7 +110,8 @@ static void follow_path(struct walker *w, uint32_t from, uint32_t to, bool as_wr
 
 		w->queue[n++] = at;
 		w->legs[at] = NEVER;	/* if no case below sets it, the path has met itself */
-		at = as_written ? w->g->to[(size_t)at * w->g->degree + w->port[row]] : w->gateway[row];
+		at = as_written ? w->g->to[(size_t)at * w->g->degree + w->port[row]] :
+		     w->gateway[row];
 	}
 	total = at == to ? 0 : w->total[at];
 	legs = at == to ? 0 : w->legs[at];

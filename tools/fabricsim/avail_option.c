@@ -43,8 +43,9 @@ static int answer_read(const char *line, const char *act, double *nodes, double 
 	json_array_foreach(json_object_get(all, "points"), i, point) {
 		what = json_string_value(json_object_get(point, "act"));
 		if (what && !strncmp(what, act, strlen(act)))
-			*seconds = fmax(*seconds, json_number_value(json_object_get(point, "resumed_ms"))
-					/ 1000);
+			*seconds = fmax(*seconds,
+					json_number_value(json_object_get(point, "resumed_ms")) /
+					1000);
 	}
 	json_decref(all);
 	return *seconds >= 0 ? OK : CANNOT;

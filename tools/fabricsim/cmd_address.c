@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim address: addresses by which a vertex needs a row for each digit, and the paths by them. */
+/* fabricsim address: addresses by which a vertex needs a row for each digit, and paths by them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,8 +53,8 @@ static int parse_pairs(const char *text, struct pairs *out)
 			break;
 		step += *at == '/';
 	}
-	return fail("--pairs '%s': must be pairs of vertices like 0-1,2-3/0-2, a slash between steps",
-		    text);
+	return fail("--pairs '%s': must be pairs of vertices like 0-1,2-3/0-2, "
+		    "a slash between steps", text);
 }
 
 static int explain_error(int err, const struct address_graph *g)
@@ -65,8 +65,8 @@ static int explain_error(int err, const struct address_graph *g)
 	case -EOVERFLOW:
 		return fail("%s: more than %d digits are needed", g->name, TORUS_DM_DIGITS_MAX);
 	case -ENOTCONN:
-		return fail(pairs_text ? "--pairs: %s is not one set at the end" : "%s is not connected",
-			    g->name);
+		return fail(pairs_text ? "--pairs: %s is not one set at the end" :
+			    "%s is not connected", g->name);
 	default:
 		return fail(pairs_text ? "--pairs: a pair of %s is not adjacent, or taken already" :
 			    "--match exact: %s has too many vertices, must have at most %d",
@@ -100,14 +100,16 @@ static json_t *address_point_json(const struct address_graph *g, const struct to
 	if (address_walk(g, dm, as_written, &w))
 		return NULL;
 	served = w.pairs - w.loops;
-	point = json_pack("{ss si si si sf sf sf sf sI sI si sI}", "shape", g->name, "nodes", (int)g->n,
-			  "m", (int)torus_dm_digits(dm), "holes", (int)torus_dm_holes(dm, NULL, NULL),
+	point = json_pack("{ss si si si sf sf sf sf sI sI si sI}", "shape", g->name,
+			  "nodes", (int)g->n, "m", (int)torus_dm_digits(dm),
+			  "holes", (int)torus_dm_holes(dm, NULL, NULL),
 			  "mean_hops", ratio_or_zero(w.hops, served),
 			  "minimal_hops", ratio_or_zero(w.minimal, served),
 			  "stretch", w.minimal ? ratio_or_zero(w.hops, w.minimal) : 1,
 			  "legs", ratio_or_zero(w.legs, served),
-			  "loops", (json_int_t)w.loops, "pairs", (json_int_t)w.pairs, "table_bytes",
-			  (int)(8 * torus_dm_digits(dm)), "rows_bytes", (json_int_t)(8 * (uint64_t)g->n));
+			  "loops", (json_int_t)w.loops, "pairs", (json_int_t)w.pairs,
+			  "table_bytes", (int)(8 * torus_dm_digits(dm)),
+			  "rows_bytes", (json_int_t)(8 * (uint64_t)g->n));
 	if (point && as_written)
 		json_object_set_new(point, "loops_any", json_integer((json_int_t)w.loops_any));
 	return point;
@@ -173,8 +175,8 @@ static int judge_graph(const struct ctl *ctl, struct address_graph *g,
 		return explain_error(err, g);
 	progress("walking all pairs of %s", g->name);
 	if (ctl->svg && g->n > ADDRESS_TREE_MAX)
-		status = fail("--svg: %s has %u vertices, a tree is drawn of up to %d", g->name, g->n,
-			      ADDRESS_TREE_MAX);
+		status = fail("--svg: %s has %u vertices, a tree is drawn of up to %d", g->name,
+			      g->n, ADDRESS_TREE_MAX);
 	else if (ctl->svg)
 		status = address_tree(ctl->svg, g->name, dm, g->n);
 	if (status == OK && figure_text)
@@ -227,14 +229,16 @@ static int judge_other(const struct ctl *ctl, const struct torus_dm_rule *rule, 
 static int show_points(const struct ctl *ctl, const struct torus_dm_rule *rule)
 {
 	static const char *const columns[] = { "shape", "nodes", "m", "holes", "mean_hops",
-		"minimal_hops", "stretch", "legs", "loops", "pairs", "table_bytes", "rows_bytes", NULL };
+		"minimal_hops", "stretch", "legs", "loops", "pairs", "table_bytes", "rows_bytes",
+		NULL };
 	json_t *points = json_array();
 	int status;
 
 	status = graph_text || figure_text ? judge_other(ctl, rule, points) :
 		 judge_shapes(ctl, rule, points);
 	if (status == OK && !figure_text)
-		return points_show(ctl, json_pack("{sI}", "seed", (json_int_t)ctl->seed), points, columns);
+		return points_show(ctl, json_pack("{sI}", "seed", (json_int_t)ctl->seed), points,
+				   columns);
 	json_decref(points);
 	return status;
 }

@@ -365,7 +365,8 @@ static json_t *availability_json(const struct point *t)
 	json_t *point = json_pack("{si sI sI so sf sf sf sf sf sf sf sf sf sf}",
 		"dims", t->shape.ndims, "nodes", (json_int_t)t->a.nodes,
 		"links", (json_int_t)t->a.links, "shape",
-		monte_carlo || shape_text ? json_string(torus_shape_text(&t->shape, text)) : json_null(),
+		monte_carlo || shape_text ? json_string(torus_shape_text(&t->shape, text)) :
+		json_null(),
 		"without", series.without, "with", series.with, "with_nodes_masked", series.masked,
 		"without_independent", own.without, "with_independent", own.with,
 		"with_nodes_masked_independent", own.masked,
@@ -425,7 +426,8 @@ static void curves_draw(struct plot *plot, const struct plan *p, size_t first, s
 			 names[which < 3 ? which : which - 2]);
 		snprintf(name, sizeof(name), "%s%s", like, which < 3 ? "" : ", drawn");
 		plot_curve(plot, name);
-		plot_look(plot, like, which >= 3 ? PLOT_MARKS : monte_carlo ? PLOT_LINE : PLOT_BOTH);
+		plot_look(plot, like,
+			  which >= 3 ? PLOT_MARKS : monte_carlo ? PLOT_LINE : PLOT_BOTH);
 		for (size_t i = first; i < first + n; i++) {
 			struct avail_k k = avail_series(&p->point[i].a);
 			double error = 0, v = which < 3 ? curve_value(&k, which) :
@@ -468,12 +470,14 @@ static int show_availability(const struct ctl *ctl, const struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		json_array_append_new(points, availability_json(&p->point[i]));
 	about = json_pack("{sI sf sf sf sf sf sb sb sI sI so}", "seed", (json_int_t)p->seed,
-			  "mtbf_node_h", p->mtbf_node, "mtbf_link_h", p->mtbf_link, "mttr_h", p->mttr,
-			  "restart_s", p->restart, "target", p->target, "monte_carlo", monte_carlo,
+			  "mtbf_node_h", p->mtbf_node, "mtbf_link_h", p->mtbf_link,
+			  "mttr_h", p->mttr, "restart_s", p->restart, "target", p->target,
+			  "monte_carlo", monte_carlo,
 			  "relays", !no_relays, "seeds", (json_int_t)seeds, "states",
 			  (json_int_t)states, "limits", limits_json(p));
 	json_object_set_new(about, "figure", figure_text ? figure_json() : json_null());
-	if (points_show(ctl, about, points, monte_carlo ? drawn : figure_text ? of_figure : columns))
+	if (points_show(ctl, about, points,
+			monte_carlo ? drawn : figure_text ? of_figure : columns))
 		return CANNOT;
 	if (!ctl->json && !ctl->csv)
 		limits_print(p);

@@ -156,7 +156,8 @@ static int draw_sweep(const struct flow_plan *plan, const char *file)
 	char shape[TORUS_TEXT_MAX], title[160];
 	struct plot *plot;
 
-	snprintf(title, sizeof(title), "%s torus, packets of %u phits, means of %u seeds, 95 %% confidence",
+	snprintf(title, sizeof(title),
+		 "%s torus, packets of %u phits, means of %u seeds, 95 %% confidence",
 		 torus_shape_text(&plan->base.shape, shape), plan->base.packet, plan->seeds);
 	plot = plot_new(title);
 	for (size_t i = 0; i < plan->n; i++) {
@@ -221,14 +222,15 @@ COMMAND(cmd_flow) = {
 	.name = "flow",
 	.args = "",
 	.brief = "Throughput and latency of a torus at each load, with several flow controls",
-	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension-order routing,\n"
-		"one phit per link and cycle. Each combination of policy, pattern, queue, bubbles and\n"
-		"load is a point. Exit status 1 if a point deadlocks, as --policy none does. --figure\n"
-		"runs an experiment of a paper and shows the throughput of each curve: the highest,\n"
-		"and that past saturation.\n"
+	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension-order\n"
+		"routing, one phit per link and cycle. Each combination of policy, pattern,\n"
+		"queue, bubbles and load is a point. Exit status 1 if a point deadlocks, as\n"
+		"--policy none does. --figure runs an experiment of a paper and shows the\n"
+		"throughput of each curve: the highest, and that past saturation.\n"
 		"\n"
-		"Which policy, and how many bubbles? Highest throughput of uniform traffic, phits per\n"
-		"node and cycle, two buffers an input; * = twice the buffers (two virtual channels):\n"
+		"Which policy, and how many bubbles? Highest throughput of uniform traffic,\n"
+		"phits per node and cycle, two buffers an input; * = twice the buffers (two\n"
+		"virtual channels):\n"
 		"\n"
 		"              4x4    8x8    16x16  32x32  8x8x8\n"
 		"  bloc        0.761  0.485  0.270  0.145  0.414\n"
@@ -239,11 +241,11 @@ COMMAND(cmd_flow) = {
 		"  dateline *  0.853  0.488  0.248\n"
 		"  adaptive *  0.890  0.741  0.344\n"
 		"\n"
-		"mbs wants a quarter of a ring's buffers as bubbles, in rings of 16 nodes and more\n"
-		"three eighths; with one it collapses there (0.046 on 16x16). It beats bloc by 10 % in\n"
-		"rings of 4, by 3 % in rings of 8, and loses by 4 % in rings of 16. cbs may block a\n"
-		"node for ever with as many bubbles as an input has buffers (wait_max shows it).\n"
-		"An adaptive channel gains more than any of them.",
+		"mbs wants a quarter of a ring's buffers as bubbles, in rings of 16 nodes and\n"
+		"more three eighths; with one it collapses there (0.046 on 16x16). It beats bloc\n"
+		"by 10 % in rings of 4, by 3 % in rings of 8, and loses by 4 % in rings of 16.\n"
+		"cbs may block a node for ever with as many bubbles as an input has buffers\n"
+		"(wait_max shows it). An adaptive channel gains more than any of them.",
 	.opts = flow_opts,
 	.json = true,
 	.simulates = true,

@@ -78,7 +78,8 @@ static int draw_growth(const char *file, json_t *points)
 			   k ? "hop times" : "messages / node");
 		plot_curve(plot, "growth");
 		for (size_t i = 0; i < json_array_size(points); i++)
-			plot_point(plot, number_at(points, i, "nodes"), number_at(points, i, keys[k]), 0);
+			plot_point(plot, number_at(points, i, "nodes"),
+				   number_at(points, i, keys[k]), 0);
 	}
 	return plot_write(plot, file);
 }
@@ -103,7 +104,8 @@ static int show_growth(const struct ctl *ctl, struct grow_case *c, const struct 
 	}
 	if (ctl->svg)
 		status = draw_growth(ctl->svg, points);
-	if (points_show(ctl, json_pack("{ss sI}", "shape", shape_text, "seed", (json_int_t)ctl->seed),
+	if (points_show(ctl,
+			json_pack("{ss sI}", "shape", shape_text, "seed", (json_int_t)ctl->seed),
 			points, columns))
 		status = CANNOT;
 	return status;
@@ -131,8 +133,8 @@ static int cmd_grow(struct ctl *ctl, int argc, char **argv)
 		return fail("--shape '%s': %u nodes, must have at most %d",
 			    shape_text, nodes, NODES_MAX);
 	if (dead_nodes >= nodes)
-		return fail("--dead-nodes %" PRIu64 ": shape %s has %u nodes, and the first is alive",
-			    dead_nodes, shape_text, nodes);
+		return fail("--dead-nodes %" PRIu64 ": shape %s has %u nodes, "
+			    "and the first is alive", dead_nodes, shape_text, nodes);
 	if (range_parse("nodes", nodes_text ? nodes_text : "8,64,256,512", 1, NODES_MAX, &ask))
 		return CANNOT;
 	dead = calloc(nodes, sizeof(*dead));
@@ -161,8 +163,9 @@ COMMAND(cmd_grow) = {
 	.name = "grow",
 	.args = "",
 	.brief = "A part of a torus grows by messages between neighbours",
-	.help = "Lets a connected part (--nodes) grow from the first node (Korneev, corrected), by\n"
-		"the manager's own state machine: messages of all kinds, and how many hop times it takes.",
+	.help = "Lets a connected part (--nodes) grow from the first node (Korneev, corrected),\n"
+		"by the manager's own state machine: messages of all kinds, and how many hop\n"
+		"times it takes.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

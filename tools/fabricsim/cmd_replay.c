@@ -246,8 +246,10 @@ static int cmd_replay(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt replay_opts[] = {
-	{ OPT_TEXT, "until", 0, "TIME", &until_text, 0, 0, "only what happened up to this time: 12.5s" },
-	{ OPT_FLAG, "all", 0, NULL, &show_all, 0, 0, "show all events and actions as they were recorded" },
+	{ OPT_TEXT, "until", 0, "TIME", &until_text, 0, 0,
+	  "only what happened up to this time: 12.5s" },
+	{ OPT_FLAG, "all", 0, NULL, &show_all, 0, 0,
+	  "show all events and actions as they were recorded" },
 	{ .kind = OPT_END }
 };
 

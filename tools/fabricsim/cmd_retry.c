@@ -349,7 +349,8 @@ static bool are_one_curve(const struct point *a, const struct point *b)
 }
 
 /* Begins a curve, whose name is its protocol and all other parameters in which curves differ. */
-static void begin_curve(struct plot *plot, const struct plan *p, const struct point *t, bool measured)
+static void begin_curve(struct plot *plot, const struct plan *p, const struct point *t,
+			bool measured)
 {
 	char like[96], name[128];
 	int n = snprintf(like, sizeof(like), "%s", protocols[t->protocol]);
@@ -369,7 +370,8 @@ static void begin_curve(struct plot *plot, const struct plan *p, const struct po
 /* Draws the efficiencies: lines are computed, marks are measured. */
 static int draw_efficiency(const struct plan *p, const char *file)
 {
-	struct plot *plot = plot_new("Efficiency of link retry: computed (lines) and measured (marks)");
+	struct plot *plot = plot_new("Efficiency of link retry: computed (lines) "
+				     "and measured (marks)");
 
 	plot_panel(plot, "", retries_list ? "times that one message is hit" :
 		   "bit error rate, errors / bit", "efficiency, payload / bytes on the line");
@@ -409,8 +411,8 @@ static int show_retry(const struct ctl *ctl, const struct plan *p)
 	if (points_show(ctl, about, points, columns))
 		return CANNOT;
 	if (stuck)
-		warn("%zu of %zu runs stopped making progress, because hardly a packet arrives whole: "
-		     "exit status 1; 'ended' of --json and --csv names them", stuck, p->n);
+		warn("%zu of %zu runs stopped making progress, because hardly a packet arrives "
+		     "whole: exit status 1; 'ended' of --json and --csv names them", stuck, p->n);
 	return status == OK && stuck ? PROBLEM : status;
 }
 
@@ -439,8 +441,8 @@ static int play_parse(void)
 	const struct { const char *option; bool asked; } never[] = {
 		{ "ber", ber_list }, { "retries", retries_list }, { "crossover", cross_asked },
 	}, fixed[] = {
-		{ "protocol", protocol_list }, { "coalesce", coalesce_list }, { "messages", messages },
-		{ "one-way", one_way },
+		{ "protocol", protocol_list }, { "coalesce", coalesce_list },
+		{ "messages", messages }, { "one-way", one_way },
 	};
 
 	if (!play_text)
@@ -456,8 +458,8 @@ static int play_parse(void)
 	if (!figure && play_check(&steps))
 		return CANNOT;
 	if (!figure && (!protocol_list || strchr(protocol_list, ',')))
-		return fail("--play '%s': to play steps, name one protocol: --protocol angara, acknak "
-			    "or hippi", play_text);
+		return fail("--play '%s': to play steps, name one protocol: "
+			    "--protocol angara, acknak or hippi", play_text);
 	if (messages > PLAY_MESSAGES_MAX)
 		return fail("--messages %" PRIu64 ": --play draws %d at most", messages,
 			    PLAY_MESSAGES_MAX);
@@ -536,7 +538,8 @@ static const struct opt opts[] = {
 	  "protocols, of angara, acknak, hippi" },
 	{ OPT_TEXT, "ber", 0, "RANGE", &ber_list, 0, 0,
 	  "bit error rates; FROM:TO in decades, 1e-9:1e-3 by default" },
-	{ OPT_TEXT, "payload", 0, "RANGE", &payload_list, 0, 0, "bytes of a message, 4096 by default" },
+	{ OPT_TEXT, "payload", 0, "RANGE", &payload_list, 0, 0,
+	  "bytes of a message, 4096 by default" },
 	{ OPT_TEXT, "micro", 0, "BYTES", &micro_text, 0, 0,
 	  "payload of hippi's micro-packets, 32 by default; 0: whole packets" },
 	{ OPT_TEXT, "delay", 0, "RANGE", &delay_list, 0, 0,
@@ -563,7 +566,8 @@ static const struct opt opts[] = {
 	  "draw one run: fig3 to fig8 of the paper, or 'lose 2, damage 3, lose answer 0'" },
 	{ OPT_TEXT, "figure", 0, "NAME", &figure_text, 0, 0,
 	  "draw a figure of the paper, fig3 to fig8; the same as --play NAME" },
-	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0, "the other direction carries answers only" },
+	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0,
+	  "the other direction carries answers only" },
 	{ .kind = OPT_END },
 };
 

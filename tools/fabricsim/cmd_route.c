@@ -301,7 +301,8 @@ static int draw_route(const struct plan *p, const json_t *points, const char *fi
 		 torus_shape_text(&p->shape, shape), p->each);
 	plot = plot_new(head);
 	for (unsigned int what = 0; what < 3; what++) {
-		plot_panel(plot, title[what][0], by_cuts ? "cut links" : "dead nodes", title[what][1]);
+		plot_panel(plot, title[what][0], by_cuts ? "cut links" : "dead nodes",
+			   title[what][1]);
 		draw_route_curves(plot, p, points, by_cuts, what);
 	}
 	return plot_write(plot, file);
@@ -310,9 +311,10 @@ static int draw_route(const struct plan *p, const json_t *points, const char *fi
 static int show_route(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const columns[] = {
-		"engine", "dead_nodes", "cut_links", "fabrics", "connected", "routed", "unroutable_pairs",
-		"relayed_pairs", "deadlock_free", "mean_hops", "max_hops", "max_link_load", "link_load_ratio",
-		"table_us_one", "tables_ms_all", "increment_ms_all", NULL
+		"engine", "dead_nodes", "cut_links", "fabrics", "connected", "routed",
+		"unroutable_pairs", "relayed_pairs", "deadlock_free", "mean_hops", "max_hops",
+		"max_link_load", "link_load_ratio", "table_us_one", "tables_ms_all",
+		"increment_ms_all", NULL
 	};
 	struct sum all = { .fabrics = 0 };
 	json_t *points = json_array(), *about, *total;
@@ -322,8 +324,9 @@ static int show_route(const struct ctl *ctl, const struct plan *p)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct route_case *c = &p->point[i].c;
 		struct sum s = { .fabrics = 0 };
-		json_t *point = json_pack("{ss si si}", "engine", route_engines[c->engine], "dead_nodes",
-					  c->dead_nodes, "cut_links", c->cut_links), *found;
+		json_t *point = json_pack("{ss si si}", "engine", route_engines[c->engine],
+					  "dead_nodes", c->dead_nodes,
+					  "cut_links", c->cut_links), *found;
 
 		for (size_t j = 0; j < p->each; j++) {
 			sum_add(&s, &p->point[i].result[j]);
@@ -385,7 +388,8 @@ static const struct opt route_opts[] = {
 	{ OPT_TEXT, "dead-nodes", 0, "LIST", &dead_text, 0, 0, "dead nodes a fabric: 2, 0,2,4 or "
 	  "0:4:1 (0)" },
 	{ OPT_TEXT, "cut-links", 0, "LIST", &cut_text, 0, 0, "cut links besides theirs (0)" },
-	{ OPT_NUMBER, "fabrics", 0, "N", &fabrics, 1, 1000000, "of each combination, 100 by default" },
+	{ OPT_NUMBER, "fabrics", 0, "N", &fabrics, 1, 1000000,
+	  "of each combination, 100 by default" },
 	{ OPT_NUMBER, "only", 0, "N", &only, 0, 999999, "only the fabric of this number" },
 	{ OPT_TEXT, "engine", 0, "LIST", &engine_text, 0, 0,
 	  "how rows are found: walk, signs, steps, relays (relays)" },
