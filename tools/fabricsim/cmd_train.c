@@ -346,12 +346,13 @@ static void add_lanes_json(const struct point *t, json_t *points)
 	for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
 		const struct tn_lane *l = &t->result.trained.lane[i];
 		json_t *j = cable_json(t);
-		json_t *more = json_pack("{si ss sI si si si si si si sI sf}", "lane", (int)i, "state",
-			torus_lane_name(l->state), "rate", l->state == TORUS_LANE_ON ?
-			(json_int_t)t->result.trained.mbps : 0, "pre", l->taps.pre, "post",
-			l->taps.post, "ctle", l->rx.ctle, "dfe", l->rx.dfe,
-			"height", l->eye.height, "width", l->eye.width, "margin",
-			(json_int_t)l->margin, "ber", train_ber(l->ber));
+		json_t *more = json_pack("{si ss sI si si si si si si sI sf}", "lane", (int)i,
+			"state", torus_lane_name(l->state),
+			"rate", l->state == TORUS_LANE_ON ? (json_int_t)t->result.trained.mbps : 0,
+			"pre", l->taps.pre, "post", l->taps.post,
+			"ctle", l->rx.ctle, "dfe", l->rx.dfe,
+			"height", l->eye.height, "width", l->eye.width,
+			"margin", (json_int_t)l->margin, "ber", train_ber(l->ber));
 
 		json_object_update(j, more);
 		json_decref(more);
@@ -504,8 +505,8 @@ static int show_wear(const struct ctl *ctl, const struct plan *p)
 static int show_training(const struct ctl *ctl, const struct plan *p)
 {
 	static const char *const cables[] = { "class", "length", "temperature", "untrained_ber",
-		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", "ctle", "dfe",
-		NULL };
+		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", "ctle",
+		"dfe", NULL };
 	static const char *const lives[] = { "class", "length", "temperature", "width", "rate",
 		"margin", "retrains", "shed", "worst_ber", "lived", "width_end", "rate_end",
 		"margin_end", NULL };
@@ -614,10 +615,11 @@ COMMAND(cmd_train) = {
 	.help = "Runs the NIC's own link training on a modelled cable, in virtual time, for each\n"
 		"class, length, crosstalk and temperature. With --life the cable ages and the\n"
 		"link trains again.\n"
-		"With --months: simulates that many months of links that do not age, and up to 100\n"
-		"lines of each cable that age until lanes are lost, and judges them as fabricd\n"
-		"does. Its results are how many false warnings there were, and how early the true\n"
-		"ones came: in 95 of 100 cases warned_before_s or longer before the failure.",
+		"With --months: simulates that many months of links that do not age, and up to\n"
+		"100 lines of each cable that age until lanes are lost, and judges them as\n"
+		"fabricd does. Its results are how many false warnings there were, and how early\n"
+		"the true ones came: in 95 of 100 cases warned_before_s or longer before the\n"
+		"failure.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

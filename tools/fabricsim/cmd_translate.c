@@ -43,22 +43,27 @@ static const struct {
 /* Notes on errors of the paper; the first ones follow from its own figures. */
 static const char *const notes[] = {
 	"The ratios are cut, not rounded: 1.776 is 1.78, and 1.439 is 1.44.",
-	"Its 11 ns are 12: 49.107 operations, 4 a nanosecond, take 12.28 ns. The other times are cut.",
-	"Average less minimum is 159.828 before and 79.914 after, exactly twice: the modification saves "
-	"11.4 operations once, and halves the search. So the ratio is between 1.302 (found at once) and "
-	"2 (long tables), and 1.776 is one point of that line.",
+	"Its 11 ns are 12: 49.107 operations, 4 a nanosecond, take 12.28 ns. "
+	"The other times are cut.",
+	"Average less minimum is 159.828 before and 79.914 after, exactly twice: "
+	"the modification saves 11.4 operations once, and halves the search. "
+	"So the ratio is between 1.302 (found at once) and 2 (long tables), "
+	"and 1.776 is one point of that line.",
 	"The maximum after equals the average before to the last digit; no reason is given.",
-	"The graph, the probabilities and the operations of each step are not printed, so its operations "
-	"cannot be derived again.",
-	"Both programs search row by row. If the index is taken from the address once, they cost the "
-	"same; only if it is taken for each row there is a gain (fabricsim translate).",
-	"The index needs no new field: in this switch it is the bits of the address above the offset. "
-	"What differs is an array against a search.",
-	"Hardware compares all 12 rows at once, one cycle either way: the gain is that of a program.",
-	"4 GFLOPS are a peak of floating point arithmetic; loads and branches are at most two a cycle, so "
-	"the times are too short by a factor of two or more.",
-	"Row 3 of table 1 is not aligned to the 64 KiB of table 2: the offset has to be added, and can "
-	"carry. Rows have no length and no rights, nothing is said of overlaps, misses and reads.",
+	"The graph, the probabilities and the operations of each step are not printed, "
+	"so its operations cannot be derived again.",
+	"Both programs search row by row. If the index is taken from the address once, "
+	"they cost the same; only if it is taken for each row there is a gain "
+	"(fabricsim translate).",
+	"The index needs no new field: in this switch it is the bits of the address above "
+	"the offset. What differs is an array against a search.",
+	"Hardware compares all 12 rows at once, one cycle either way: "
+	"the gain is that of a program.",
+	"4 GFLOPS are a peak of floating point arithmetic; loads and branches are at most "
+	"two a cycle, so the times are too short by a factor of two or more.",
+	"Row 3 of table 1 is not aligned to the 64 KiB of table 2: the offset has to be added, "
+	"and can carry. Rows have no length and no rights, nothing is said of overlaps, "
+	"misses and reads.",
 };
 
 static json_t *labour_json(struct translate_labour l)
@@ -165,15 +170,18 @@ static void print_figures(void)
 
 static void print_vectors(void)
 {
-	static const char *const titles[] = { "by index", "table 1", "by high bits", "table 2", NULL };
+	static const char *const titles[] = { "by index", "table 1", "by high bits", "table 2",
+		NULL };
 	struct table *t = table_new(titles);
 	char buf[32];
 
 	for (size_t i = 0; i < ASKED; i++) {
 		table_cell(t, PLAIN, "0x%08" PRIx64, asked[i].index);
-		table_cell(t, PLAIN, "%s", translated_text(TRANSLATE_INDEX, asked[i].index, buf, sizeof(buf)));
+		table_cell(t, PLAIN, "%s",
+			   translated_text(TRANSLATE_INDEX, asked[i].index, buf, sizeof(buf)));
 		table_cell(t, PLAIN, "0x%08" PRIx64, asked[i].high);
-		table_cell(t, PLAIN, "%s", translated_text(TRANSLATE_HIGH, asked[i].high, buf, sizeof(buf)));
+		table_cell(t, PLAIN, "%s",
+			   translated_text(TRANSLATE_HIGH, asked[i].high, buf, sizeof(buf)));
 	}
 	table_print(t, "");
 }
@@ -197,8 +205,8 @@ static int show_paper(const struct ctl *ctl)
 	print_figures();
 	printf("\nTables 1 and 2, searched row by row:\n");
 	print_vectors();
-	printf("\nBytes on the wire of a put of 8 bytes: %u by high bits, %u with key and index.\n\n",
-	       translate_bytes(8, false), translate_bytes(8, true));
+	printf("\nBytes on the wire of a put of 8 bytes: %u by high bits, "
+	       "%u with key and index.\n\n", translate_bytes(8, false), translate_bytes(8, true));
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		printf("- %s\n", notes[i]);
 	return OK;
@@ -282,7 +290,8 @@ static int draw_counts(const char *file, const struct range *n, const struct cou
 static int show_counts(const struct ctl *ctl, const struct range *n)
 {
 	static const char *const columns[] = { "entries", "index_avg", "index_once_avg", "high_avg",
-		"index_miss", "high_miss", "ratio_avg", "ratio_min", "ratio_max", "once_ratio_avg", NULL };
+		"index_miss", "high_miss", "ratio_avg", "ratio_min", "ratio_max", "once_ratio_avg",
+		NULL };
 	struct counted *c = calloc(n->n, sizeof(*c));
 	json_t *points = json_array();
 	int status = OK;
@@ -335,7 +344,8 @@ static int time_all_tables(const struct ctl *ctl, const struct range *n, struct 
 	for (int m = 0; m < TRANSLATE_METHODS; m++) {
 		for (size_t i = 0; i < n->n; i++) {
 			struct translate_time *at = &t[(size_t)m * n->n + i];
-			int err = translate_measure((enum translate_method)m, (size_t)n->v[i], ctl->seed, at);
+			int err = translate_measure((enum translate_method)m, (size_t)n->v[i],
+						    ctl->seed, at);
 
 			if (err)
 				return fail(err == -ENOMEM ? "out of memory" :
@@ -407,10 +417,10 @@ COMMAND(cmd_translate) = {
 	.name = "translate",
 	.args = "",
 	.brief = "What it costs to translate an address of remote memory",
-	.help = "Operations of the two algorithms of the paper about bridges (Sukhikh), which search\n"
-		"their table row by row: INDEX takes the index from the address for each row,\n"
-		"INDEX_ONCE once, HIGH compares the high bits. --time measures these and the windows\n"
-		"of the NIC.",
+	.help = "Operations of the two algorithms of the paper about bridges (Sukhikh), which\n"
+		"search their table row by row: INDEX takes the index from the address for each\n"
+		"row, INDEX_ONCE once, HIGH compares the high bits. --time measures these and\n"
+		"the windows of the NIC.",
 	.opts = opts,
 	.json = true,
 	.simulates = true,

@@ -38,7 +38,8 @@ const struct opt flow_opts[] = {
 	  "instead of --pattern and --load: a file with lines TIME SRC DST" },
 	{ OPT_TEXT, "load", 0, "RANGE", &asked.load, 0, 0,
 	  "phits that each node sends in a cycle, 0 to 1; 0.1:1.0:0.1 by default" },
-	{ OPT_NUMBER, "seeds", 0, "N", &asked.seeds, 1, 1000, "runs of each point, 5 by default; --figure: 15" },
+	{ OPT_NUMBER, "seeds", 0, "N", &asked.seeds, 1, 1000,
+	  "runs of each point, 5 by default; --figure: 15" },
 	{ OPT_NUMBER, "warmup", 0, "N", &asked.warmup, 0, CYCLES_MAX, "cycles not measured" },
 	{ OPT_NUMBER, "cycles", 0, "N", &asked.cycles, 1, CYCLES_MAX, "cycles measured" },
 	{ OPT_TEXT, "preset", 0, "NAME", &asked.preset, 0, 0,
@@ -58,8 +59,10 @@ const struct opt flow_opts[] = {
 	{ OPT_TEXT, "arbitration", 0, "HOW", &asked.arbiter, 0, 0,
 	  "round-robin, random, oldest, transit (packets that are in the ring go first)" },
 	{ OPT_NUMBER, "timer", 0, "N", &asked.timer, 1, 65536,
-	  "mbs: cycles for which only critical bubbles are free before a false packet is requested" },
-	{ OPT_NUMBER, "response", 0, "N", &asked.response, 1, 65536, "mbs: phits of a false packet" },
+	  "mbs: cycles for which only critical bubbles are free before "
+	  "a false packet is requested" },
+	{ OPT_NUMBER, "response", 0, "N", &asked.response, 1, 65536,
+	  "mbs: phits of a false packet" },
 	{ OPT_TEXT, "placement", 0, "HOW", &asked.place, 0, 0,
 	  "of critical bubbles at the beginning: random, even" },
 	{ OPT_TEXT, "tie", 0, "HOW", &asked.tie, 0, 0,
@@ -105,7 +108,9 @@ static const char *const figures[] = { "wang2012-3", NULL };
  */
 static const struct figure figure_of[] = {
 	{
-		.patterns = "uniform,distribute,transpose,hotregion", .seeds = 15, .test = FLOW_LOCAL,
+		.patterns = "uniform,distribute,transpose,hotregion",
+		.seeds = 15,
+		.test = FLOW_LOCAL,
 		.curve = {
 			{ "bloc", 2, 0 }, { "mbs", 1, 2 }, { "mbs", 2, 2 },
 			{ "cbs", 2, 1 }, { "cbs", 2, 2 }, { "cbs", 2, 4 },

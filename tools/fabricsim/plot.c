@@ -293,7 +293,8 @@ static void put_ticks(FILE *f, const struct plot *p, const struct axis *a, int w
 	}
 }
 
-static void put_words(FILE *f, const struct plot *p, const struct panel *panel, const struct axis *a)
+static void put_words(FILE *f, const struct plot *p, const struct panel *panel,
+		      const struct axis *a)
 {
 	for (size_t i = 0; i < panel->n_words; i++) {
 		double x = at_x(p, a, (double)i);
@@ -343,8 +344,8 @@ static void put_mark(FILE *f, const struct plot *p, const struct curve *c, doubl
 {
 	static const char *const shapes[MARKS] = {
 		"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z", "m-3 -3h6v6h-6z", "m0 -4l3.6 6.5h-7.2z",
-		"m0 -4.2l3.6 4.2l-3.6 4.2l-3.6 -4.2z", "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z",
-		"m-3.3 -3.3h6.6v6.6h-6.6z",
+		"m0 -4.2l3.6 4.2l-3.6 4.2l-3.6 -4.2z",
+		"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", "m-3.3 -3.3h6.6v6.6h-6.6z",
 	};
 	size_t style = style_of(p, c), mark = (style + style / DASHES) % MARKS;
 	const char *colour = colour_of(p, c);
@@ -454,7 +455,8 @@ static bool is_first_of_name(const struct plot *p, size_t i)
 	return true;
 }
 
-static void put_legend_entry(FILE *f, const struct plot *p, const struct curve *c, double x, double y)
+static void put_legend_entry(FILE *f, const struct plot *p, const struct curve *c, double x,
+			     double y)
 {
 	if (c->look != PLOT_MARKS)
 		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh34'/>\n", colour_of(p, c),

@@ -25,8 +25,8 @@ static const struct play figures[] = {
 	{ "fig5", "ACK/NAK: an ACK is lost; the next one covers it", TORUS_RETRY_ACKNAK, 2, 6, 0,
 	  false, false, "lose answer 1" },
 	{ "fig6",
-	  "HIPPI: a packet that carries an answer is lost, the next ones are out of sequence; the timer "
-	  "runs out",
+	  "HIPPI: a packet that carries an answer is lost, the next ones are out of sequence; "
+	  "the timer runs out",
 	  TORUS_RETRY_HIPPI, 1, 6, 4, true, true, "lose back 2" },
 	{ "fig7",
 	  "ACK/NAK: a NAK is lost; the timer runs out, and good packets are sent again, too",
@@ -292,7 +292,8 @@ static void draw_frame(FILE *f, const struct run *r, unsigned int i)
 		int x = (from_x + to_x) / 2;
 		unsigned int y = from_y + 2 * ROW;
 
-		fprintf(f, "<path class='f' d='M%d %uL%d %u'/><path class='x' d='M%d %ul12 12m0 -12l-12 12'/>\n",
+		fprintf(f, "<path class='f' d='M%d %uL%d %u'/>"
+			"<path class='x' d='M%d %ul12 12m0 -12l-12 12'/>\n",
 			from_x, from_y, x, y, x - 6, y - 6);
 	}
 }
@@ -303,7 +304,8 @@ static void draw_event(FILE *f, const struct run *r, unsigned int i)
 	char text[4 * TEXT_MAX];
 
 	event_text(r, ev, text, sizeof(text));
-	fprintf(f, "<text x='96' y='%u' text-anchor='end'>%" PRIu64 "</text>\n<text x='%d' y='%u'%s>%s</text>\n",
+	fprintf(f, "<text x='96' y='%u' text-anchor='end'>%" PRIu64 "</text>\n"
+		"<text x='%d' y='%u'%s>%s</text>\n",
 		row_of(i) + 4, ev->at, ev->end ? RECEIVER + 10 : SENDER - 10, row_of(i) + 4,
 		ev->end ? "" : " text-anchor='end'", text);
 	if (ev->what == WIRE_SENT)
@@ -314,12 +316,16 @@ static void draw_chart(FILE *f, const struct run *r)
 {
 	unsigned int last = row_of(r->nevents);
 
-	fprintf(f, "<?xml version='1.0' encoding='UTF-8'?>\n<svg xmlns='http://www.w3.org/2000/svg' "
-		"viewBox='0 0 %d %u' width='%d' height='%u'>\n<style>text{font:12px sans-serif}.t{font-weight:"
-		"bold}path{fill:none;stroke:#000}.d{stroke-dasharray:5 4}.x{stroke-width:2}.l{stroke:#777}"
-		"</style>\n<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
-		"markerHeight='8' orient='auto'><path d='M0 0L8 4L0 8z' style='fill:#000'/></marker></defs>\n"
-		"<rect width='100%%' height='100%%' fill='#fff'/>\n", WIDE, last + ROW, WIDE, last + ROW);
+	fprintf(f, "<?xml version='1.0' encoding='UTF-8'?>\n"
+		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %u' "
+		"width='%d' height='%u'>\n"
+		"<style>text{font:12px sans-serif}.t{font-weight:bold}path{fill:none;stroke:#000}"
+		".d{stroke-dasharray:5 4}.x{stroke-width:2}.l{stroke:#777}</style>\n"
+		"<defs><marker id='a' viewBox='0 0 8 8' refX='8' refY='4' markerWidth='8' "
+		"markerHeight='8' orient='auto'><path d='M0 0L8 4L0 8z' style='fill:#000'/>"
+		"</marker></defs>\n"
+		"<rect width='100%%' height='100%%' fill='#fff'/>\n",
+		WIDE, last + ROW, WIDE, last + ROW);
 	fprintf(f, "<text x='20' y='24' style='font-size:15px'>%s%s%s</text>\n", r->play->name,
 		r->play->about ? ": " : "", r->play->about ? r->play->about : "");
 	fprintf(f, "<text class='t' x='96' y='52' text-anchor='end'>time, bytes</text>\n"
@@ -355,14 +361,15 @@ static json_t *event_json(const struct wire_event *ev)
 	static const char *const verdicts[] = { "heard", "taken", "ahead", "behind" };
 	bool came = ev->what == WIRE_CAME, timer = ev->what == WIRE_TIMER;
 
-	return json_pack("{sI si ss so so so sb so so sb}", "time", (json_int_t)ev->at, "end", (int)ev->end,
-			 "event", whats[ev->what],
-			 "packet", ev->answer || timer ? json_null() : json_integer((json_int_t)ev->unit),
+	return json_pack("{sI si ss so so so sb so so sb}", "time", (json_int_t)ev->at,
+			 "end", (int)ev->end, "event", whats[ev->what],
+			 "packet", ev->answer || timer ? json_null() :
+			 json_integer((json_int_t)ev->unit),
 			 "copy", ev->answer || timer ? json_null() : json_integer(ev->copy),
-			 "says", ev->says < 0 ? json_null() : json_integer(ev->says), "nak", ev->nak,
-			 "fate", timer ? json_null() : json_string(fates[ev->fate]),
-			 "verdict", came && ev->fate == WIRE_WHOLE ? json_string(verdicts[ev->verdict]) :
-			 json_null(), "back", ev->back);
+			 "says", ev->says < 0 ? json_null() : json_integer(ev->says),
+			 "nak", ev->nak, "fate", timer ? json_null() : json_string(fates[ev->fate]),
+			 "verdict", came && ev->fate == WIRE_WHOLE ?
+			 json_string(verdicts[ev->verdict]) : json_null(), "back", ev->back);
 }
 
 static void print_chart(const struct run *r, const struct wire_cost *cost)
@@ -372,10 +379,11 @@ static void print_chart(const struct run *r, const struct wire_cost *cost)
 
 	for (unsigned int i = 0; i < r->nevents; i++)
 		json_array_append_new(events, event_json(&r->event[i]));
-	json_show(json_pack("{ss ss ss sI sI sI sb sb so}", "play", r->play->name, "script", r->play->script,
-			    "protocol", protocols[r->play->protocol], "sent", (json_int_t)cost->sent,
-			    "backs", (json_int_t)cost->backs, "timeouts", (json_int_t)cost->timeouts,
-			    "ended", cost->ended, "cut", r->cut, "events", events));
+	json_show(json_pack("{ss ss ss sI sI sI sb sb so}", "play", r->play->name,
+			    "script", r->play->script, "protocol", protocols[r->play->protocol],
+			    "sent", (json_int_t)cost->sent, "backs", (json_int_t)cost->backs,
+			    "timeouts", (json_int_t)cost->timeouts, "ended", cost->ended,
+			    "cut", r->cut, "events", events));
 }
 
 static int all_done(const struct run *r)

@@ -85,7 +85,8 @@ translate_by(enum translate_program program, const struct translate_bridge *b, u
 	spend_ops(ops, 2);				/* (8) load, branch */
 	if (!row->valid)
 		return -ESTALE;
-	spend_ops(ops, 6);				/* (9) load, store; (10) add, store; load, store LT[Par] */
+	spend_ops(ops, 6);				/* (9) load, store; (10) add, store;
+							 * load, store LT[Par] */
 	*to = row->to + (addr & ((1u << TRANSLATE_SHIFT) - 1));
 	return 0;
 }
@@ -114,7 +115,8 @@ int translate_count(enum translate_program program, size_t n, struct translate_c
 	if (!row)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		row[i] = (struct translate_row) { .index = (uint32_t)i, .high = (uint32_t)i, .valid = true };
+		row[i] = (struct translate_row) { .index = (uint32_t)i, .high = (uint32_t)i,
+						  .valid = true };
 	for (size_t i = 0; i < n; i++) {
 		ops = 0;
 		translate_run(program, &b, (uint64_t)i << TRANSLATE_SHIFT, &to, &ops);
@@ -125,7 +127,8 @@ int translate_count(enum translate_program program, size_t n, struct translate_c
 	ops = 0;
 	translate_run(program, &b, (uint64_t)n << TRANSLATE_SHIFT, &to, &ops);
 	*c = (struct translate_counts) {
-		.hit = { (double)sum / (double)n, (double)least, (double)most }, .miss = (double)ops,
+		.hit = { (double)sum / (double)n, (double)least, (double)most },
+		.miss = (double)ops,
 	};
 	free(row);
 	return 0;
@@ -135,5 +138,6 @@ unsigned int translate_bytes(unsigned int bytes, bool keyed)
 {
 	unsigned int data = (bytes + FLIT - 1) / FLIT;
 
-	return (2 + 1 + (keyed ? 1 : 0) + data) * FLIT;	/* header and tail, the request's own flits */
+	/* header and tail, the request's own flits */
+	return (2 + 1 + (keyed ? 1 : 0) + data) * FLIT;
 }

@@ -20,7 +20,7 @@
 
 #define TRANSLATE_ROWS_PAPER	12	/* the largest table of the paper */
 #define TRANSLATE_OPS_NS	4.0	/* operations a nanosecond, "4 GFLOPS" */
-#define TRANSLATE_SHIFT		16	/* position of the high bits or of the index in an address */
+#define TRANSLATE_SHIFT		16	/* position of the high bits or the index in an address */
 
 /** struct translate_labour - operations or nanoseconds of a translation: mean, least and most */
 struct translate_labour {

@@ -50,8 +50,10 @@ static u64 target_of(u64 i)
 static int fill_window(struct tables *t)
 {
 	static const unsigned int mode[TRANSLATE_METHODS] = {
-		[TRANSLATE_DIRECT_INDEX] = TN_WINDOW_INDEX, [TRANSLATE_SORTED_HIGH] = TN_WINDOW_HIGH,
-		[TRANSLATE_LAST_HIGH] = TN_WINDOW_HIGH, [TRANSLATE_ARITHMETIC] = TN_WINDOW_ARITH,
+		[TRANSLATE_DIRECT_INDEX] = TN_WINDOW_INDEX,
+		[TRANSLATE_SORTED_HIGH] = TN_WINDOW_HIGH,
+		[TRANSLATE_LAST_HIGH] = TN_WINDOW_HIGH,
+		[TRANSLATE_ARITHMETIC] = TN_WINDOW_ARITH,
 	};
 	unsigned int m = mode[t->method];
 	struct tn_window_why why;
@@ -62,7 +64,8 @@ static int fill_window(struct tables *t)
 	for (u64 i = 0; i < (m == TN_WINDOW_ARITH ? 1 : t->n); i++) {
 		struct tn_window_row row = {
 			.from = m == TN_WINDOW_HIGH ? i << TRANSLATE_SHIFT : i,
-			.bytes = 1 << TRANSLATE_SHIFT, .to = m == TN_WINDOW_ARITH ? 0 : target_of(i),
+			.bytes = 1 << TRANSLATE_SHIFT,
+			.to = m == TN_WINDOW_ARITH ? 0 : target_of(i),
 			.target = (u32)i, .access = TN_ACCESS_ALL,
 		};
 
@@ -118,7 +121,8 @@ static int check_tables(struct tables *t)
 	for (unsigned int i = 0; i < 1024; i++) {
 		u64 addr = t->addr[i];
 
-		if (look_up(t, t->method, addr) != target_of(addr >> TRANSLATE_SHIFT) + (addr & 0xffff))
+		if (look_up(t, t->method, addr) !=
+		    target_of(addr >> TRANSLATE_SHIFT) + (addr & 0xffff))
 			return -EIO;
 	}
 	return 0;

@@ -655,8 +655,8 @@ bool world_settled(struct world *w)
 	/* Two parts that are about to join may have tables of one version, but not of one root. */
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (w->node[i].managed &&
-		    (!fm_in_force(w->node[i].fm, fm_version(root)) || !fm_reachable(w->node[i].fm) ||
-		     w->node[i].root_guid != n->root_guid))
+		    (!fm_in_force(w->node[i].fm, fm_version(root)) ||
+		     !fm_reachable(w->node[i].fm) || w->node[i].root_guid != n->root_guid))
 			return false;
 	return links_as_wanted(w);
 }

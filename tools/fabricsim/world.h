@@ -273,7 +273,9 @@ unsigned int world_arbiter_asked(const struct world *w);
  * done: for example, the NIC is never placed, or never replays. WORLD_ALWAYS: all actions fail.
  * WORLD_STUCK: the next action never ends, so that this manager asks nothing of its NIC any more.
  */
-enum world_act { WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLAY, WORLD_COUNT, WORLD_ACTS };
+enum world_act {
+	WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLAY, WORLD_COUNT, WORLD_ACTS
+};
 #define WORLD_ALWAYS (~0u)
 #define WORLD_STUCK (~1u)
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);

@@ -111,7 +111,8 @@ struct wnode {
 	uint64_t held_first;	/* time at which the first of these rows was put on hold */
 	uint64_t held_began;	/* sum of the times at which these rows were put on hold, modulo
 				 * 2^64 */
-	struct ev *late;	/* events that wait for a manager that hangs, or a node that is paused */
+	struct ev *late;	/* events that wait for a manager that hangs, or a node that is
+				 * paused */
 	size_t nlate;
 	uint32_t links_changed;	/* mask of ports whose links have changed; nic_pump() reports
 				 * them to the manager */
