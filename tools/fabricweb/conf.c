@@ -108,7 +108,8 @@ static void take_key(struct inifile *file, const char *section, const char *name
 		else if (k->flag)
 			*k->flag = !strcmp(value, "yes");
 		else if (strlen(value) >= k->size)
-			inifile_refuse(file, file->line, "%s is longer than %zu bytes", name, k->size - 1);
+			inifile_refuse(file, file->line, "%s is longer than %zu bytes", name,
+				       k->size - 1);
 		else
 			strcpy(k->at, value);
 		return;
@@ -219,10 +220,12 @@ static int check_conf(struct conf *c)
 	const char *port = strrchr(c->listen, ':');
 
 	c->address_len = sizeof(c->address);
-	if (!port || port[1 + strspn(port + 1, "0123456789")] || evutil_parse_sockaddr_port(c->listen, (struct sockaddr *)&c->address, &c->address_len) ||
+	if (!port || port[1 + strspn(port + 1, "0123456789")] ||
+	    evutil_parse_sockaddr_port(c->listen, (struct sockaddr *)&c->address,
+				       &c->address_len) ||
 	    !((struct sockaddr_in *)&c->address)->sin_port)
-		return fail_conf("listen '%s': write an address and a port, as " LISTEN " or [::1]:7180",
-				 c->listen);
+		return fail_conf("listen '%s': write an address and a port, "
+				 "as " LISTEN " or [::1]:7180", c->listen);
 	if (!*c->tls_cert != !*c->tls_key)
 		return fail_conf("tls_cert and tls_key go together");
 	if (c->allow_changes && !*c->users)

@@ -386,7 +386,8 @@ void control_ask(struct control *c, const char *request, bool change, const stru
 		done(arg, NULL, "unread");
 		return;
 	}
-	call = c->n < CALLS_MAX && count_waiting(c, from) < CALLS_OF_ONE ? new_call(request, change, from) : NULL;
+	call = c->n < CALLS_MAX && count_waiting(c, from) < CALLS_OF_ONE ?
+	       new_call(request, change, from) : NULL;
 	if (!call || !add_asker(call, done, arg)) {
 		if (call)
 			free_call(call);
@@ -399,7 +400,8 @@ void control_ask(struct control *c, const char *request, bool change, const stru
 	start_waiting(c);
 }
 
-struct control *control_new(struct event_base *base, const char *path, control_room *room, void *arg)
+struct control *control_new(struct event_base *base, const char *path, control_room *room,
+			    void *arg)
 {
 	struct control *c = calloc(1, sizeof(*c));
 

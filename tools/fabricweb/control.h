@@ -36,7 +36,8 @@ typedef bool control_room(void *arg, const struct source *from, size_t bytes);
  * control_new() - Return: requests to the manager at this socket; NULL if out of memory
  * The socket is opened by the first request, and again after an error.
  */
-struct control *control_new(struct event_base *base, const char *path, control_room *room, void *arg);
+struct control *control_new(struct event_base *base, const char *path, control_room *room,
+			    void *arg);
 /** control_free() - end all requests, without an answer */
 void control_free(struct control *c);
 

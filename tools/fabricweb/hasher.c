@@ -100,7 +100,8 @@ static struct job *take_next_job(struct hasher *h)
 
 static bool is_same_try(const struct users_try *a, const struct users_try *b)
 {
-	return !strcmp(a->name, b->name) && !strcmp(a->hash, b->hash) && !strcmp(a->password, b->password);
+	return !strcmp(a->name, b->name) && !strcmp(a->hash, b->hash) &&
+	       !strcmp(a->password, b->password);
 }
 
 /* Gives the result of @done to all requests that wait with the same password, as of one page. */

@@ -78,7 +78,8 @@ enum web_method http_method(struct evhttp_request *rq)
 
 static bool is_header_name(const char *name)
 {
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789!#$%&'*+-.^_`|~";
 
 	return *name && !name[strspn(name, allowed)];
 }

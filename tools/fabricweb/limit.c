@@ -52,7 +52,8 @@ static void shut_down(struct limit *l, struct limit_connection *c)
  * Return: the connection that has been longest in that state, if for MAKE_ROOM_S or longer; NULL if
  * there is none.
  */
-static struct limit_connection *find_idle_longest(struct limit *l, enum limit_state state, double now)
+static struct limit_connection *find_idle_longest(struct limit *l, enum limit_state state,
+						  double now)
 {
 	struct limit_connection *oldest = NULL;
 
@@ -70,7 +71,8 @@ static unsigned int count_connections(const struct limit *l, const struct source
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < l->n; i++)
-		n += l->connection[i].state != LIMIT_ENDS && source_is_same(&l->connection[i].from, from);
+		n += l->connection[i].state != LIMIT_ENDS &&
+		     source_is_same(&l->connection[i].from, from);
 	return n;
 }
 
@@ -203,7 +205,8 @@ static size_t count_unread(const struct limit *l, const struct source *from)
 	size_t bytes = 0;
 
 	for (unsigned int i = 0; i < l->n; i++)
-		if (l->connection[i].state == LIMIT_ASKS && source_is_same(&l->connection[i].from, from))
+		if (l->connection[i].state == LIMIT_ASKS &&
+		    source_is_same(&l->connection[i].from, from))
 			bytes += l->connection[i].unread;
 	return bytes;
 }

@@ -32,8 +32,8 @@ static int serve_requests(struct event_base *base, const struct conf *conf)
 	end[0] = evsignal_new(base, SIGTERM, on_end, base);
 	end[1] = evsignal_new(base, SIGINT, on_end, base);
 	reload = evsignal_new(base, SIGHUP, on_sighup, s);
-	if (end[0] && end[1] && reload && !evsignal_add(end[0], NULL) && !evsignal_add(end[1], NULL) &&
-	    !evsignal_add(reload, NULL))
+	if (end[0] && end[1] && reload && !evsignal_add(end[0], NULL) &&
+	    !evsignal_add(end[1], NULL) && !evsignal_add(reload, NULL))
 		status = conf->check || event_base_dispatch(base) >= 0 ? 0 : 1;
 	for (unsigned int i = 0; i < 2; i++)
 		if (end[i])

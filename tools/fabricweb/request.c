@@ -35,15 +35,16 @@ static const struct api {
 	{ "links", "links", WEB_ASK, false,
 	  { { "node", ARG_TEXT }, { "count", ARG_NUMBER }, { "lanes", ARG_BOOL },
 	    { "degraded", ARG_BOOL }, { "brief", ARG_BOOL }, { "bad", ARG_BOOL } } },
-	{ "counters", "counters", WEB_ASK, false, { { "node", ARG_TEXT }, { "count", ARG_NUMBER } } },
+	{ "counters", "counters", WEB_ASK, false,
+	  { { "node", ARG_TEXT }, { "count", ARG_NUMBER } } },
 	{ "metrics", "metrics", WEB_FAMILIES, false, { { "node", ARG_TEXT } } },
 	{ "rows", "rows", WEB_ASK, false, { { "node", ARG_TEXT } } },
 	{ "park", "park", WEB_ASK, false, { { "node", ARG_TEXT }, { "flows", ARG_BOOL } } },
 	{ "events", "events", WEB_ASK, false, { { "since", ARG_NUMBER } } },
 	{ "history", "history", WEB_ASK, false,
-	  { { "from", ARG_NUMBER }, { "to", ARG_NUMBER }, { "level", ARG_TEXT }, { "kind", ARG_TEXT },
-	    { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "last", ARG_NUMBER }, { "after", ARG_TEXT },
-	    { "local", ARG_BOOL } } },
+	  { { "from", ARG_NUMBER }, { "to", ARG_NUMBER }, { "level", ARG_TEXT },
+	    { "kind", ARG_TEXT }, { "node", ARG_TEXT }, { "port", ARG_TEXT },
+	    { "last", ARG_NUMBER }, { "after", ARG_TEXT }, { "local", ARG_BOOL } } },
 	{ "coord", "coord", WEB_ASK, false, { { "name", ARG_TEXT } } },
 	{ "table", "table", WEB_ASK, false, { { 0 } } },
 	{ "root", "root", WEB_ASK, false, { { 0 } } },
@@ -51,8 +52,8 @@ static const struct api {
 	{ "eye", "eye", WEB_ASK, false,
 	  { { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "lane", ARG_NUMBER } } },
 	{ "exclude", "exclude", WEB_ASK, true,
-	  { { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "links", ARG_LIST }, { "force", ARG_BOOL },
-	    { "reason", ARG_TEXT }, { "for", ARG_NUMBER } } },
+	  { { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "links", ARG_LIST },
+	    { "force", ARG_BOOL }, { "reason", ARG_TEXT }, { "for", ARG_NUMBER } } },
 	{ "include", "include", WEB_ASK, true,
 	  { { "node", ARG_TEXT }, { "port", ARG_TEXT }, { "links", ARG_LIST } } },
 	{ "link/up", "port", WEB_ASK, true, { { "node", ARG_TEXT }, { "port", ARG_TEXT } } },
@@ -81,7 +82,8 @@ void web_plan_free(struct web_plan *plan)
 
 static int hex_digit(char c)
 {
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+	const char *digits = "0123456789abcdef",
+		   *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
 
 	return at ? (int)(at - digits) : -1;
 }
@@ -139,7 +141,8 @@ static bool take_pair(const struct api *api, json_t *ask, char *pair, struct web
 	if (value)
 		*value++ = '\0';
 	if (!value || !decode_text(pair) || !decode_text(value)) {
-		refuse_request(plan, 400, "the query is malformed: write NAME=VALUE, with & between them");
+		refuse_request(plan, 400,
+			       "the query is malformed: write NAME=VALUE, with & between them");
 		return false;
 	}
 	if (!strcmp(pair, "full") && api->kind == WEB_ASK) {
@@ -156,7 +159,8 @@ static bool take_pair(const struct api *api, json_t *ask, char *pair, struct web
 	if (!v || json_object_set_new(ask, pair, v)) {
 		refuse_request(plan, 400, "%s '%.64s': %s", pair, value,
 			       api->args[arg].kind == ARG_NUMBER ? "must be a number" :
-			       api->args[arg].kind == ARG_BOOL ? "must be 1 or 0" : "must be UTF-8 text");
+			       api->args[arg].kind == ARG_BOOL ? "must be 1 or 0" :
+			       "must be UTF-8 text");
 		return false;
 	}
 	return true;
@@ -200,7 +204,8 @@ static bool take_body(const struct api *api, json_t *ask, const struct web_reque
 
 	if (!json_is_object(body)) {
 		json_decref(body);
-		refuse_request(plan, 400, "the body is not a JSON object of at most %d bytes", WEB_BODY_MAX);
+		refuse_request(plan, 400, "the body is not a JSON object of at most %d bytes",
+			       WEB_BODY_MAX);
 		return false;
 	}
 	json_object_foreach(body, key, v) {
@@ -312,7 +317,8 @@ static bool take_after(char *pair, struct web_plan *plan)
 
 	if (value)
 		*value++ = '\0';
-	if (!value || !decode_text(pair) || !decode_text(value) || strcmp(pair, "after") || *plan->text) {
+	if (!value || !decode_text(pair) || !decode_text(value) || strcmp(pair, "after") ||
+	    *plan->text) {
 		refuse_request(plan, 400, "/events takes no argument but after");
 		return false;
 	}
@@ -404,7 +410,8 @@ static bool is_our_host(const struct web_request *rq)
 	if (!rq->hosts || !host)
 		return true;
 	len = length_of_name(host);
-	return len && (*host == '[' || strspn(host, "0123456789.") == len || is_a_word(host, len, rq->hosts));
+	return len && (*host == '[' || strspn(host, "0123456789.") == len ||
+		       is_a_word(host, len, rq->hosts));
 }
 
 /*
@@ -413,7 +420,8 @@ static bool is_our_host(const struct web_request *rq)
  */
 static const char *split_uri(const char *uri, char *host)
 {
-	size_t scheme = !strncasecmp(uri, "http://", 7) ? 7 : !strncasecmp(uri, "https://", 8) ? 8 : 0;
+	size_t scheme = !strncasecmp(uri, "http://", 7) ? 7 :
+			!strncasecmp(uri, "https://", 8) ? 8 : 0;
 	size_t len = strcspn(uri + scheme, "/?#");
 
 	*host = '\0';
@@ -474,14 +482,15 @@ void web_plan_make(const struct web_request *rq, struct web_plan *plan)
 		return;
 	}
 	if (rq->two_hosts || (rq->host_due && !rq->host)) {
-		refuse_request(plan, 400, "there %s", rq->two_hosts ? "are two Host headers" : "is no Host header");
+		refuse_request(plan, 400, "there %s",
+			       rq->two_hosts ? "are two Host headers" : "is no Host header");
 		return;
 	}
 	if (*host)
 		own.host = host;
 	if (!is_our_host(&own)) {
-		refuse_request(plan, 421, "'%.64s' is not a name of this server: see hosts in fabricweb.conf(5)",
-			       own.host);
+		refuse_request(plan, 421, "'%.64s' is not a name of this server: "
+			       "see hosts in fabricweb.conf(5)", own.host);
 		return;
 	}
 	strcpy(path, at);

@@ -63,7 +63,8 @@ static void on_accepted(evutil_socket_t none, short what, void *arg)
 	(void)none;
 	(void)what;
 	if (!count_connection(a->server, fd)) {
-		if (!a->server->tls && send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		if (!a->server->tls &&
+		    send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 			log_line("cannot refuse a connection");
 		shutdown(fd, SHUT_RDWR);
 	}
@@ -156,8 +157,8 @@ static bool start_http(struct server *s)
 	s->site.feed = feed_new(s->base, s->site.conf->control);
 	s->site.hasher = s->site.users ? hasher_new(s->base) : NULL;
 	s->sweep = event_new(s->base, -1, EV_PERSIST, on_sweep, s);
-	if (!s->http || !s->site.control || !s->site.feed || !s->sweep || event_add(s->sweep, &sweep) ||
-	    (s->site.users && !s->site.hasher)) {
+	if (!s->http || !s->site.control || !s->site.feed || !s->sweep ||
+	    event_add(s->sweep, &sweep) || (s->site.users && !s->site.hasher)) {
 		log_line("out of memory");
 		return false;
 	}
@@ -191,8 +192,8 @@ struct server *server_new(struct event_base *base, const struct conf *conf)
 		return s;
 	if (conf_is_open(conf) && !s->tls)
 		log_line("warning: %s is open to other machines without TLS", conf->listen);
-	log_line("serving %s at http%s://%s/, changes %s", conf->control, s->tls ? "s" : "", conf->listen,
-		 conf->allow_changes ? "allowed" : "not allowed");
+	log_line("serving %s at http%s://%s/, changes %s", conf->control, s->tls ? "s" : "",
+		 conf->listen, conf->allow_changes ? "allowed" : "not allowed");
 	return s;
 }
 

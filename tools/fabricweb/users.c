@@ -4,8 +4,8 @@
  * passwords) or sha256:HEX (for tokens, which cannot be guessed). A token is sent as "Bearer
  * TOKEN", and either as "Basic" with the name.
  *
- * Hashing a password takes up to a second. So that is done elsewhere (hasher.c), and of each user the
- * password that was right is remembered, by a SHA-256 that is only of use in this process.
+ * Hashing a password takes up to a second. So that is done elsewhere (hasher.c), and of each user
+ * the password that was right is remembered, by a SHA-256 that is only of use in this process.
  *
  * Test: tests/unit/test_fabricweb_users.c.
  */
@@ -50,13 +50,15 @@ static bool is_hash(const char *text)
 {
 	if (*text == '$')
 		return !text[strcspn(text, " \t\r")];
-	return !strncmp(text, "sha256:", 7) && strlen(text) == 71 && strspn(text + 7, "0123456789abcdef") == 64;
+	return !strncmp(text, "sha256:", 7) && strlen(text) == 71 &&
+	       strspn(text + 7, "0123456789abcdef") == 64;
 }
 
 /* Return: NULL, or what is wrong with the line. */
 static const char *parse_user(char *line, struct user *user)
 {
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
 	const char *name = strsep(&line, ":"), *role = strsep(&line, ":");
 
 	if (!line || !*name || strlen(name) > USERS_NAME_MAX || name[strspn(name, allowed)])
@@ -64,7 +66,8 @@ static const char *parse_user(char *line, struct user *user)
 	if (strcmp(role, "read") && strcmp(role, "change"))
 		return "the role is read or change";
 	if (strlen(line) >= sizeof(user->hash) || !is_hash(line))
-		return "the hash is that of crypt(5), \"$...\", or sha256: with 64 digits, 0 to 9 and a to f";
+		return "the hash is that of crypt(5), \"$...\", or sha256: with 64 digits, "
+		       "0 to 9 and a to f";
 	strcpy(user->name, name);
 	strcpy(user->hash, line);
 	user->role = strcmp(role, "change") ? USERS_READ : USERS_CHANGE;
@@ -90,7 +93,8 @@ static bool read_users(FILE *f, struct users *u, const char *path, char *why, si
 		line[strcspn(line, "\n")] = '\0';
 		if (whole && (!*line || *line == '#'))
 			continue;
-		wrong = !whole ? "the line is longer than 510 bytes" : u->n == USERS_MAX ? "there are more than 256 users" :
+		wrong = !whole ? "the line is longer than 510 bytes" :
+			u->n == USERS_MAX ? "there are more than 256 users" :
 			parse_user(line, &u->user[u->n]);
 		if (!wrong && find_by_name(u, u->user[u->n].name))
 			wrong = "there is a user of that name already";
@@ -160,7 +164,8 @@ static enum users_role check_token(const struct users *u, const char *token, cha
 /* Return: the value of a character of crypt(5) in the numbers of yescrypt. */
 static unsigned int value_of_digit(char c)
 {
-	static const char digits[] = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	static const char digits[] = "./0123456789"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 	const char *at = c ? strchr(digits, c) : NULL;
 
 	return at ? (unsigned int)(at - digits) : 0;
@@ -188,7 +193,8 @@ static double estimate_cost(const char *hash)
 	if (hash[1] == '7')
 		return 4 * power_of_two(value_of_digit(*at));
 	if (hash[1] == 'y' || hash[1] == 'g')
-		return strlen(at) < 3 ? 0 : power_of_two(value_of_digit(at[1])) * (value_of_digit(at[2]) + 1);
+		return strlen(at) < 3 ? 0 :
+		       power_of_two(value_of_digit(at[1])) * (value_of_digit(at[2]) + 1);
 	if (hash[1] != '5' && hash[1] != '6')
 		return 1000;
 	rounds = strncmp(at, "rounds=", 7) ? 0 : strtoul(at + 7, NULL, 10);
@@ -295,7 +301,8 @@ bool users_compare(const struct users_try *try, struct crypt_data *data)
 
 	data->initialized = 0;
 	hash = crypt_r(try->password, try->hash, data);
-	same = hash && strlen(hash) == strlen(try->hash) && !CRYPTO_memcmp(hash, try->hash, strlen(hash));
+	same = hash && strlen(hash) == strlen(try->hash) &&
+	       !CRYPTO_memcmp(hash, try->hash, strlen(hash));
 	OPENSSL_cleanse(data, sizeof(*data));
 	return same && *try->name;
 }

@@ -149,14 +149,16 @@ static void answer_without(struct visit *v, const char *code)
 		{ "timeout", "the manager does not answer in time", 504 },
 		{ "unreachable", "there is no manager at the control socket", 503 },
 		{ "unread", "this address has not read megabytes of other answers yet", 503 },
-		{ "failed", "too many requests wait for the manager, or its answer is too long", 503 },
+		{ "failed", "too many requests wait for the manager, or its answer is too long",
+		  503 },
 	};
 	unsigned int i = 0;
 
 	while (i < sizeof(why) / sizeof(why[0]) - 1 && strcmp(code, why[i].code))
 		i++;
 	audit_change(v, why[i].text);
-	http_send_failure(v->rq, why[i].status, strcmp(code, "unread") ? code : "failed", why[i].text);
+	http_send_failure(v->rq, why[i].status, strcmp(code, "unread") ? code : "failed",
+			  why[i].text);
 }
 
 static void answer_refusal(struct visit *v, struct body *body, const struct reply *r)
@@ -167,7 +169,8 @@ static void answer_refusal(struct visit *v, struct body *body, const struct repl
 	audit_change(v, reply_code(r, code, sizeof(code)));
 	if (buf)
 		body_add(buf, body, body->at, body->len);
-	http_send(v->rq, web_status_of_code(reply_code(r, code, sizeof(code))), "application/json", buf);
+	http_send(v->rq, web_status_of_code(reply_code(r, code, sizeof(code))),
+		  "application/json", buf);
 	if (buf)
 		evbuffer_free(buf);
 }
@@ -252,13 +255,14 @@ void visit_recheck(struct site *site, struct users *old)
 
 	LIST_FOREACH(v, &site->streams, entry) {
 		if (old && site->users && !users_agree(old, site->users, v->name)) {
-			log_line("the events of '%s' at %s end: the user has changed", v->name, v->from);
+			log_line("the events of '%s' at %s end: the user has changed", v->name,
+				 v->from);
 			shutdown(http_descriptor(v->rq), SHUT_RDWR);
 		}
 	}
 }
 
-/* --- requests that are let in ------------------------------------------------------------------- */
+/* --- requests that are let in --------------------------------------------------------------- */
 
 static void send_file(struct visit *v)
 {
@@ -273,10 +277,12 @@ static void send_file(struct visit *v)
 	buf = evbuffer_new();
 	http_add_header(rq, "Content-Security-Policy",
 		   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-		   "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+		   "img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+		   "frame-ancestors 'none'");
 	http_add_header(rq, "Cache-Control", "no-cache");
 	if (buf)
-		evbuffer_add_reference(buf, file->start, (size_t)(file->end - file->start), NULL, NULL);
+		evbuffer_add_reference(buf, file->start, (size_t)(file->end - file->start), NULL,
+				       NULL);
 	send_text(v, file->type, buf);
 }
 
@@ -296,7 +302,8 @@ static void log_refusal(struct visit *v, const char *why)
 {
 	const struct web_plan *plan = &v->plan;
 
-	if (plan->change && plan->status != 405 && tries_take(&v->site->logged, &v->source, seconds_now()))
+	if (plan->change && plan->status != 405 &&
+	    tries_take(&v->site->logged, &v->source, seconds_now()))
 		log_line("change by '%s' from %s is refused: %s: %s", v->name, v->from, why,
 			 plan->ask ? plan->ask : "-");
 }
@@ -343,14 +350,15 @@ static void let_in(struct visit *v, enum users_role role)
 {
 	v->may_change = role == USERS_CHANGE && v->site->conf->allow_changes;
 	if (role == USERS_NOBODY) {
-		http_add_header(v->rq, "WWW-Authenticate", "Basic realm=\"torus\", charset=\"UTF-8\"");
+		http_add_header(v->rq, "WWW-Authenticate",
+				"Basic realm=\"torus\", charset=\"UTF-8\"");
 		refuse_visit(v, 401, "a name and a password, or a token, are needed");
 	} else if (v->plan.change && !v->site->conf->allow_changes) {
 		refuse_visit(v, 403, "changes are not allowed here: fabricweb.conf(5)");
 	} else if (v->plan.change && role != USERS_CHANGE) {
 		refuse_visit(v, 403, "this user may only look");
 	} else {
-		/* Refused clients count as clients without a request, which make room for others. */
+		/* Refused clients count as clients without a request and make room for others. */
 		limit_ask(&v->site->limit, http_descriptor(v->rq), seconds_now());
 		carry_out(v);
 	}
@@ -368,9 +376,11 @@ static void on_hashed(void *arg, const struct users_try *try, enum hasher_result
 	if (result == HASHER_RIGHT)
 		role = users_accept(v->site->users, try, v->name);
 	if (result == HASHER_RIGHT && role == USERS_NOBODY)
-		log_line("the password of '%s' from %s was right until the users were read again", try->name, v->from);
+		log_line("the password of '%s' from %s was right until the users were read again",
+			 try->name, v->from);
 	else if (result == HASHER_WRONG)
-		log_line("wrong password for %s%s%s from %s", *try->name ? "'" : "an unknown user", try->name,
+		log_line("wrong password for %s%s%s from %s",
+			 *try->name ? "'" : "an unknown user", try->name,
 			 *try->name ? "'" : "", v->from);
 	let_in(v, role);
 }
@@ -379,7 +389,8 @@ static void try_password(struct visit *v, struct users_try *try)
 {
 	if (!tries_take(&v->site->passwords, &v->source, seconds_now()) ||
 	    !hasher_add(v->site->hasher, try, &v->source, on_hashed, v))
-		refuse_visit(v, 429, "too many passwords were tried from this address: try again later");
+		refuse_visit(v, 429,
+			     "too many passwords were tried from this address: try again later");
 	else
 		limit_wait(&v->site->limit, http_descriptor(v->rq), seconds_now());
 	explicit_bzero(try, sizeof(*try));
