@@ -104,8 +104,8 @@ static int merge_entries(struct appgraph *g, const char *file)
 		if (!last || compare_entries(last, t))
 			g->traffic[n++] = *t;
 		else if (__builtin_add_overflow(last->bytes, t->bytes, &last->bytes))
-			return fail("%s: the bytes from rank %u to rank %u are more than 64 bits can "
-				    "count", file, t->from, t->to);
+			return fail("%s: the bytes from rank %u to rank %u are more than 64 bits "
+				    "can count", file, t->from, t->to);
 	}
 	g->n = n;
 	return OK;

@@ -215,7 +215,8 @@ static int load_names(struct ask *ask)
 	int status = ask_ready(ask, &ready);
 
 	if (status == OK && ready)
-		status = ask_nodes(ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
+		status = ask_nodes(ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0,
+				   &nodes);
 	if (status == OK && ready)
 		json_names_set(nodes);
 	json_decref(nodes);

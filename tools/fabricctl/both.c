@@ -39,8 +39,8 @@ static int ask_end(struct ask *a, const char *cmd, const struct end *at, const j
 	int status = ask_try(a, end_request(cmd, at, begin), data, &unknown);
 
 	if (unknown)
-		return fail_as(PROBLEM, "the root's fabricd is of a release that does not know '%s': "
-			       "update it", cmd);
+		return fail_as(PROBLEM, "the root's fabricd is of a release that does not know "
+			       "'%s': update it", cmd);
 	for (unsigned int i = 0; status == OK && is_busy(*data) && i < LOOKS_MAX; i++) {
 		nanosleep(&look, NULL);
 		json_decref(*data);

@@ -145,8 +145,8 @@ static int swap_links(struct lab *lab, const char *link, const char *other)
 	int err;
 
 	if (lab->packed)
-		return fail("lab '%s' is packed: its cables lie in one process and cannot be plugged "
-			    "elsewhere", lab->name);
+		return fail("lab '%s' is packed: its cables lie in one process and cannot be "
+			    "plugged elsewhere", lab->name);
 	if (lab_link_parse(lab, link, &a.node, &a.port) != OK ||
 	    lab_link_parse(lab, other, &b.node, &b.port) != OK)
 		return CANNOT;

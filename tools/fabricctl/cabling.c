@@ -73,8 +73,8 @@ uint32_t cables_end_read(const struct cables *c, const json_t *end)
 static void add_step(json_t *list, const struct cables *c, const char *what, uint32_t at,
 		     uint32_t to)
 {
-	json_array_append_new(list, json_pack("{ss so so}", "do", what, "at", cables_end(c, at), "to",
-					      cables_end(c, to)));
+	json_array_append_new(list, json_pack("{ss so so}", "do", what, "at", cables_end(c, at),
+					      "to", cables_end(c, to)));
 }
 
 /*

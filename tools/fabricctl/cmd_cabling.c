@@ -119,7 +119,8 @@ static void draw_label(FILE *f, const char *text, size_t cable, unsigned int x, 
 {
 	const char *arrow = strchr(text, '>');
 
-	fprintf(f, "<rect x=\"%u\" y=\"%u\" width=\"360\" height=\"40\" fill=\"none\" stroke=\"black\"/>"
+	fprintf(f, "<rect x=\"%u\" y=\"%u\" width=\"360\" height=\"40\" fill=\"none\" "
+		"stroke=\"black\"/>"
 		"<text x=\"%u\" y=\"%u\">%zu: %.*s&gt;%s</text>\n", x, y, x + 8, y + 25, cable,
 		(int)(arrow - text), text, arrow + 1);
 }
@@ -234,7 +235,8 @@ static int read_line(const struct cabling *c, struct cables *wanted, char *line,
 	if (!*line || *line == '#' || !strncmp(line, "cable,", 6))
 		return OK;
 	if (has_open_quote(line))
-		return fail("%s:%u: a quote has no end: is a part of this plan missing?", expect, n);
+		return fail("%s:%u: a quote has no end: is a part of this plan missing?",
+			    expect, n);
 	first = next_field(&at);
 	from = strchr(first, ':') ? first : next_field(&at);
 	to = next_field(&at);
@@ -285,7 +287,8 @@ static int read_plan(const struct cabling *c, struct cables *wanted)
 	if (status == OK && ferror(f))
 		status = fail("%s: %s", expect, strerror(errno));
 	else if (status == OK && !has_cable(wanted))
-		status = fail("%s: no cable is in this plan; 'cabling --plan --csv' prints one", expect);
+		status = fail("%s: no cable is in this plan; 'cabling --plan --csv' prints one",
+			      expect);
 	fclose(f);
 	return status;
 }
@@ -412,8 +415,8 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 	if (csv && ctl->json)
 		return fail("--csv and --json exclude each other");
 	if (shape_said && (expect || !(plan || csv || svg)))
-		return fail("--shape: without a fabric there is only a plan: 'cabling --plan --shape "
-			    "%s'", shape_said);
+		return fail("--shape: without a fabric there is only a plan: 'cabling --plan "
+			    "--shape %s'", shape_said);
 	if (shape_said && torus_shape_parse(shape_said, &c.shape))
 		return fail("--shape '%s': must be 1 to 6 sizes such as 4x4x2", shape_said);
 	if (shape_said)

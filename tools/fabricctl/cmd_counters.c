@@ -23,7 +23,8 @@ static void print_counters(const json_t *all)
 {
 	static const char *const titles[] = {
 		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">?RELAYED", ">?PARKED",
-		">?REPLAYED", ">?UNREACHABLE", ">?REORDERED", ">?DUPLICATES", ">?LOST", ">?DROPS", NULL };
+		">?REPLAYED", ">?UNREACHABLE", ">?REORDERED", ">?DUPLICATES", ">?LOST", ">?DROPS",
+		NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;

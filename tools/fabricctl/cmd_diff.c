@@ -23,9 +23,9 @@ static void print_cable(const json_t *v)
 	char at[TORUS_TEXT_MAX], end[TORUS_TEXT_MAX];
 	bool lost = !strcmp(is, "lost");
 
-	printf("link     %s (%s) - %s (%s) %s%s%s, was %s", json_end_text(link, at), name ? name : "-",
-	       json_end_text(peer, end), other ? other : "-", paint(lost ? BAD : GOOD), is,
-	       paint(PLAIN), json_text(v, "was"));
+	printf("link     %s (%s) - %s (%s) %s%s%s, was %s", json_end_text(link, at),
+	       name ? name : "-", json_end_text(peer, end), other ? other : "-",
+	       paint(lost ? BAD : GOOD), is, paint(PLAIN), json_text(v, "was"));
 	if (lost && reason)
 		printf(": %s", reason);
 	putchar('\n');

@@ -276,8 +276,9 @@ static int await_drained(const struct ctl *ctl, struct drain *d)
 	while ((status = look_once(d)) == OK && d->quiet < LOOKS) {
 		progress("waits: %s", wait_text(d, why, sizeof(why)));
 		if (seconds_now() - start > timeout) {
-			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull anything "
-					 "yet. %s", timeout, wait_text(d, why, sizeof(why)),
+			status = fail_as(TIMEOUT, "not drained after %g s: %s; do not pull "
+					 "anything yet. %s", timeout,
+					 wait_text(d, why, sizeof(why)),
 					 d->excluded ? "What was named stays excluded: 'fabricctl "
 					 "include' ends that" : "'fabricctl table' shows what is "
 					 "excluded");
@@ -333,8 +334,9 @@ static int drain_named(const struct ctl *ctl, struct drain *d, char **what, int 
 	d->version = json_count(table, "version");
 	status = await_drained(ctl, d);
 	if (ctl->json && (status == OK || status == TIMEOUT))
-		json_show(json_pack("{sb sb sI sO}", "drained", status == OK, "in_force", d->in_force,
-				    "version", (json_int_t)d->version, "waits", d->waits));
+		json_show(json_pack("{sb sb sI sO}", "drained", status == OK, "in_force",
+				    d->in_force, "version", (json_int_t)d->version, "waits",
+				    d->waits));
 	else if (status == OK)
 		print_drained(what, n);
 	if (status == OK && !change_is_kept(table))

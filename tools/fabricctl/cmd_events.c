@@ -196,8 +196,8 @@ static int show_past(const struct ctl *ctl, struct ask *a)
 }
 
 /*
- * Prepares for the events of the job since it began. The nodes of a job that has ended are not known
- * any more.
+ * Prepares for the events of the job since it began. The nodes of a job that has ended are no
+ * longer known.
  */
 static int read_job(struct ask *a)
 {
@@ -245,7 +245,8 @@ static int check_event_options(void)
 		return fail("--since '%s': with --exec it is the number of an event, 0 or more",
 			    past.since);
 	if (past.link && past.of)
-		return fail("--link and --of exclude each other: a cable's events are of both its nodes");
+		return fail("--link and --of exclude each other: a cable's events are of both its "
+			    "nodes");
 	if (job && (past.kind || past.link || past.of))
 		return fail("--job and --%s exclude each other",
 			    past.kind ? "kind" : past.link ? "link" : "of");
@@ -254,11 +255,12 @@ static int check_event_options(void)
 	if (!is_event_number(past.since))
 		return past_check(&past);
 	if (number_parse(past.since, 0, INT64_MAX, &number))
-		return fail("--since '%s': too large for the number of an event, must be 0 to 2^63-1", past.since);
+		return fail("--since '%s': too large for the number of an event, must be 0 "
+			    "to 2^63-1", past.since);
 	if (!hook && (!past.local || filter))
 		return fail("--since '%s': must be " MOMENT_ALLOWED "; the number of an event "
-			    "only with --local, without --until, --level, --kind, --link, --of and --job",
-			    past.since);
+			    "only with --local, without --until, --level, --kind, --link, --of and "
+			    "--job", past.since);
 	return OK;
 }
 
@@ -299,8 +301,10 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "events up to then" },
 	{ OPT_TEXT, "level", 'l', "LEVEL", &past.level, 0, 0,
 	  "those that are as bad, or worse: error, warning, info" },
-	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0, "of these kinds: link, node, recovery, ..." },
-	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0, "that name this cable, by either end" },
+	{ OPT_TEXT, "kind", 'k', "KIND", &past.kind, 0, 0,
+	  "of these kinds: link, node, recovery, ..." },
+	{ OPT_TEXT, "link", 0, "NODE:PORT", &past.link, 0, 0,
+	  "that name this cable, by either end" },
 	{ OPT_TEXT, "of", 0, "NODE", &past.of, 0, 0, "about this node, or that name it" },
 	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0,
 	  "since this job began, about it, its nodes and the cables between them; if it has ended, "
@@ -324,8 +328,8 @@ COMMAND(cmd_events) = {
 		"history, which is kept when the root ends. A time of day (03:00) means its last\n"
 		"occurrence; with --until, its first one after --since.\n"
 		"With --local, --since may also be the NUMBER of an event.\n"
-		"With --follow, --json prints one event a line, and a manager that does not answer\n"
-		"is tried again for a minute.\n"
+		"With --follow, --json prints one event a line, and a manager that does not\n"
+		"answer is tried again for a minute.\n"
 		"With --exec no event is printed; processes that a program leaves behind are\n"
 		"killed when it ends, and failures are reported.",
 	.opts = opts,

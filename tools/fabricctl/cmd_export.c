@@ -134,10 +134,11 @@ COMMAND(cmd_export) = {
 	.name = "export",
 	.args = "slurm",
 	.brief = "The topology in a file for Slurm",
-	.help = "Without --torus3d, topology.conf of topology/tree: lines of the first dimension are\n"
-		"its lowest switches, planes those above. With it, the torus as it is, with those\n"
-		"boxes as placements whose sides divide the shape. Such a torus has three dimensions:\n"
-		"with four to six, the fabric is several toruses, and no job is placed in two.\n"
+	.help = "Without --torus3d, topology.conf of topology/tree: lines of the first dimension\n"
+		"are its lowest switches, planes those above. With it, the torus as it is, with\n"
+		"those boxes as placements whose sides divide the shape. Such a torus has three\n"
+		"dimensions: with four to six, the fabric is several toruses, and no job is\n"
+		"placed in two.\n"
 		"Faults are not in these files: the unit torus-hook tells Slurm of dead nodes.",
 	.opts = opts,
 	.min = 1,

@@ -172,8 +172,8 @@ static json_t *load_inventory(void)
 	if (!was && error.line <= 0)
 		fail("%s: %s", diff, strerror(errno));
 	else if (!was)
-		fail("%s: it is not an inventory: line %d is not JSON; 'inventory --save' writes one",
-		     diff, error.line);
+		fail("%s: it is not an inventory: line %d is not JSON; 'inventory --save' writes "
+		     "one", diff, error.line);
 	else
 		fail("%s: it is not an inventory; 'inventory --save' writes one", diff);
 	json_decref(was);

@@ -499,9 +499,11 @@ static int ask_neighbours(struct ask *a, const json_t *question, json_t **data)
 	*data = json_array();
 	for (unsigned int p = 0; status == OK && p < 2u * shape.ndims; p++)
 		if (shape.size[p % shape.ndims] > 1)
-			status = add_far_end(a, &shape, torus_node_id(&shape, &at), p, question, *data);
+			status = add_far_end(a, &shape, torus_node_id(&shape, &at), p, question,
+					     *data);
 	if (status == OK && !json_array_size(*data))
-		status = fail_as(UNREACHABLE, "node '%s' does not answer, nor do its neighbours", text);
+		status = fail_as(UNREACHABLE, "node '%s' does not answer, nor do its neighbours",
+				 text);
 	if (status == OK)
 		warn("node %s does not answer: these are its neighbours' ends of its cables", text);
 	else
@@ -524,7 +526,8 @@ static int ask_links(const struct ctl *ctl, const char *node)
 	if (bad)
 		json_object_set_new(question, "bad", json_true());
 	return show_nodes(ctl, question, node,
-			  &(struct show_nodes) { .max = few ? ASK_BAD_MAX : lanes ? ASK_LANES_MAX : ASK_LINKS_MAX,
+			  &(struct show_nodes) {
+				.max = few ? ASK_BAD_MAX : lanes ? ASK_LANES_MAX : ASK_LINKS_MAX,
 				.whole = ASK_LANES_MAX, .each = 2,
 				.pick = with_errors ? pick_errors : pick_links,
 				.show = with_errors ? errors_show : show_links,
@@ -565,8 +568,10 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
-	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, excluded, or have fewer lanes" },
+	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0,
+	  "every counter, with what it means, and every lane" },
+	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0,
+	  "only links that are not up, excluded, or have fewer lanes" },
 	{ OPT_FLAG, "errors", 'e', NULL, &with_errors, 0, 0, "bit errors of each receiver" },
 	{ OPT_NUMBER, "top", 0, "N", &top, 1, 1000000, "with --errors: only the first N" },
 	{ OPT_TEXT, "since", 0, "FILE", &since, 0, 0,

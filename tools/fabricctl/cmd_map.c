@@ -209,7 +209,8 @@ static int read_node_rows(struct mapping *m)
 static int read_node_slots(struct mapping *m)
 {
 	json_t *nodes = NULL;
-	int status = ask_nodes(&m->ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
+	int status = ask_nodes(&m->ask, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0,
+			       &nodes);
 
 	if (status == OK)
 		status = slots_new(&m->table, nodes, (uint32_t)each, hosts, &m->slots);
@@ -239,8 +240,8 @@ static int read_slots(struct mapping *m)
 	if (status == OK)
 		status = job ? read_job_slots(m) : read_node_slots(m);
 	if (status == OK && m->app.ranks > m->slots.n)
-		return fail("%u ranks are more than the %u slots of the nodes; --slots gives each node "
-			    "more, --hosts HOST:SLOTS one of them", m->app.ranks, m->slots.n);
+		return fail("%u ranks are more than the %u slots of the nodes; --slots gives each "
+			    "node more, --hosts HOST:SLOTS one of them", m->app.ranks, m->slots.n);
 	return status == OK ? read_node_rows(m) : status;
 }
 
@@ -269,7 +270,8 @@ static int compute_costs(struct mapping *m)
 	if (!err && m->given.hop_bytes > INT64_MAX)
 		err = -EOVERFLOW;
 	if (err == -EOVERFLOW)
-		return fail("the hop-bytes are more than 63 bits can count: divide all bytes by 1000");
+		return fail("the hop-bytes are more than 63 bits can count: divide all bytes by "
+			    "1000");
 	return err ? fail("%s", strerror(-err)) : OK;
 }
 
@@ -342,9 +344,9 @@ COMMAND(cmd_map) = {
 	.help = "FILE has a line for each pair of ranks: rank that sends, rank that receives,\n"
 		"bytes, with commas; '-' is standard input. The costs are counted on the rows\n"
 		"that the NICs have now, faults included: hop-bytes are bytes by hops of their\n"
-		"path. --improve folds a grid of ranks onto a box of nodes where that is possible,\n"
-		"and else anneals; it never makes a placement worse. Exit status 1 if ranks\n"
-		"exchange data between nodes that no path joins.",
+		"path. --improve folds a grid of ranks onto a box of nodes where that is\n"
+		"possible, and else anneals; it never makes a placement worse. Exit status 1 if\n"
+		"ranks exchange data between nodes that no path joins.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -104,7 +104,8 @@ static void add_neighbour(json_t *list, const json_t *n)
 				 "position", json_object_get(n, "position"),
 				 "name", json_object_get(n, "name"),
 				 "guid", json_object_get(n, "guid"),
-				 "confirmed", json_object_get(n, "confirmed"), "agrees", 1, "ports");
+				 "confirmed", json_object_get(n, "confirmed"),
+				 "agrees", 1, "ports");
 		json_array_append_new(list, item);
 	}
 	json_array_append(json_object_get(item, "ports"), json_object_get(n, "port"));
@@ -208,8 +209,9 @@ static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 		status = show_map(ctl);
 	else
 		status = show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), argc ? argv[0] : NULL,
-				    &(struct show_nodes) { .max = ASK_NODES_MAX, .pick = judge_nodes,
-							   .show = print_nodes, .early = &early });
+				    &(struct show_nodes) {
+					.max = ASK_NODES_MAX, .pick = judge_nodes,
+					.show = print_nodes, .early = &early });
 	return status == OK ? found : status;
 }
 

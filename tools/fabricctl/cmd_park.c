@@ -62,8 +62,9 @@ static void show_flows(const json_t *all)
 			warn("%s: its NIC does not report to which flows its packets belong",
 			     json_node_text(node, text));
 		if (json_is_array(list) && json_count(v, "unresolved"))
-			warn("%s: %llu of these packets are unresolved (RETRY buffer): the peer may have "
-			     "accepted them, and the counter 'parked' does not count them yet",
+			warn("%s: %llu of these packets are unresolved (RETRY buffer): the peer "
+			     "may have accepted them, and the counter 'parked' does not count them "
+			     "yet",
 			     json_node_text(node, text),
 			     (unsigned long long)json_count(v, "unresolved"));
 		if (json_count(v, "more"))

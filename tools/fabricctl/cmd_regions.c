@@ -99,7 +99,8 @@ static int append_wait(void *ctx, const struct torus_rma_wait_info *w)
 	json_array_append_new(ctx, json_pack("{si sI sI sb si si ss ss sf}", "region", w->region,
 					     "offset", (json_int_t)w->offset, "value",
 					     (json_int_t)w->value, "full", w->full, "node_id",
-					     w->node, "user", w->job, "operation", operation_text(w), "until",
+					     w->node, "user", w->job, "operation",
+					     operation_text(w), "until",
 					     condition_text(w, condition, sizeof(condition)),
 					     "seconds", (double)w->age_ns / 1e9));
 	return 0;
@@ -147,9 +148,10 @@ COMMAND(cmd_regions) = {
 	.args = "",
 	.brief = "Memory that processes of this node share with other nodes",
 	.help = "Shows the regions of this user, or of all users if you are root: whose they are,\n"
-		"at which address and how large, what others may do with them, if their words have full/empty bits, and\n"
-		"how many requests wait for a word. In a lab, 'fabricctl lab exec NODE -- fabricctl\n"
-		"regions' shows those of a node. NODE: number of the node from which a request came.",
+		"at which address and how large, what others may do with them, if their words\n"
+		"have full/empty bits, and how many requests wait for a word. In a lab,\n"
+		"'fabricctl lab exec NODE -- fabricctl regions' shows those of a node. NODE:\n"
+		"number of the node from which a request came.",
 	.opts = opts,
 	.json = true,
 	.run = cmd_regions,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports a day, or another time, of the fabric from its history: cables that were lost, recoveries, exclusions. */
+/*
+ * Reports a day, or another time, of the fabric from its history: lost cables, recoveries,
+ * exclusions.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,8 +260,8 @@ static int ask_present(struct ask *a, json_t **status, json_t **table, json_t **
 	return err;
 }
 
-static json_t *make_report(const struct ask *a, const struct past_found *found, const json_t *status,
-			   const json_t *table, const json_t *degraded)
+static json_t *make_report(const struct ask *a, const struct past_found *found,
+			   const json_t *status, const json_t *table, const json_t *degraded)
 {
 	bool known = !json_count(status, "faulty_more") && !a->rootless;
 	struct report_facts facts = {
@@ -330,8 +333,10 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "day", 'd', "DATE", &day, 0, 0, "2026-11-26, yesterday; usually today" },
 	{ OPT_TEXT, "since", 's', "TIME", &past.since, 0, 0,
 	  "from then on instead: 03:00, 2026-11-26, '2026-11-26 03:00', -2h" },
-	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0, "with --since: up to then; usually up to now" },
-	{ OPT_FLAG, "html", 0, NULL, &html, 0, 0, "as a page for a browser, or to be printed or sent" },
+	{ OPT_TEXT, "until", 'u', "TIME", &past.until, 0, 0,
+	  "with --since: up to then; usually up to now" },
+	{ OPT_FLAG, "html", 0, NULL, &html, 0, 0,
+	  "as a page for a browser, or to be printed or sent" },
 	{ .kind = OPT_END },
 };
 

@@ -108,8 +108,9 @@ static void show_count(const char *what, const json_t *s, const char *since)
 		printf("%-9snot known yet\n", what);
 		return;
 	}
-	printf("%-9s%s%llu of %llu up%s%s", what, paint(*since || (up < total && !is_maintained(s)) ?
-							BAD : up < total ? DOUBTFUL : GOOD),
+	printf("%-9s%s%llu of %llu up%s%s", what,
+	       paint(*since || (up < total && !is_maintained(s)) ? BAD :
+		     up < total ? DOUBTFUL : GOOD),
 	       up, total, *since && heard < up ? " by their last reports" : "", paint(PLAIN));
 	if (*since && up < total)
 		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
@@ -410,8 +411,9 @@ static void show_wave(const json_t *wave)
 
 		printf("         %s: %s (%s)%s%s%s\n", text_or_dash(json_text(v, "port")),
 		       text_or_dash(json_text(v, "name")),
-		       wave_position_text(json_object_get(v, "position"), at), agrees ? "" : paint(BAD),
-		       agrees ? "" : ", contradicts", agrees ? "" : paint(PLAIN));
+		       wave_position_text(json_object_get(v, "position"), at),
+		       agrees ? "" : paint(BAD), agrees ? "" : ", contradicts",
+		       agrees ? "" : paint(PLAIN));
 	}
 }
 
@@ -489,8 +491,8 @@ static int judge_status(const json_t *s)
 		return PROBLEM;
 	if (json_array_size(json_object_get(s, "problems")))
 		return PROBLEM;
-	return is_maintained(s) || json_array_size(json_object_get(s, "degraded_links")) ? NOT_KEPT :
-											    OK;
+	return is_maintained(s) || json_array_size(json_object_get(s, "degraded_links")) ?
+		       NOT_KEPT : OK;
 }
 
 static int cmd_status(struct ctl *ctl, int argc, char **argv)

@@ -114,8 +114,10 @@ COMMAND(cmd_windows) = {
 	.args = "",
 	.brief = "Addresses of remote memory at this node, and the regions behind them",
 	.help = "Shows by which table the NIC translates addresses that other nodes use: for each\n"
-		"user, the addresses that regions have, in order. Only root sees those of other users.\n"
-		"Regions without an address, which others name by number and key, are in 'regions'.",
+		"user, the addresses that regions have, in order. Only root sees those of other\n"
+		"users.\n"
+		"Regions without an address, which others name by number and key, are in\n"
+		"'regions'.",
 	.opts = opts,
 	.json = true,
 	.run = cmd_windows,

@@ -463,7 +463,7 @@ static void suggest_command(const char *family, const char *name)
 		size_t len = strlen(name), edits = edit_distance(name, (*p)->name);
 		bool begins = len && !strncmp((*p)->name, name, len);
 
-		/* A word that shares no letter with the command is as many edits away as it is long. */
+		/* A word that shares no letter with the command has as many edits as letters. */
 		if (strcmp(family_of(*p), family) || (!begins && (edits > 2 || edits >= len)))
 			continue;
 		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);

@@ -25,7 +25,8 @@
 #define VERSIONS 16	/* most recoveries that go on at once, or follow one another closely */
 
 static const char *const node_kinds[] = {
-	"errors", "flap", "isolated", "line", "memory", "nic", "refused", "relay", "seal", "stall", NULL
+	"errors", "flap", "isolated", "line", "memory", "nic", "refused", "relay", "seal", "stall",
+	NULL
 };
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Decides which events concern a job: what failed, or came back, among its nodes and their cables. */
+/* Decides which events concern a job: failures and returns of its nodes and of their cables. */
 #ifndef CONCERN_H
 #define CONCERN_H
 

@@ -47,8 +47,8 @@ static int take_interface(const char *path, char *ifname)
 			      "as torus0.conf; for a file of another name there is --interface",
 			      path);
 	else if (!is_ifname(ifname_said ? ifname_said : base, n))
-		status = fail("'%.*s' is not a name of an interface: must have 1 to %d bytes without '/', ':' and "
-			      "blanks, and neither '.' nor '..'",
+		status = fail("'%.*s' is not a name of an interface: must have 1 to %d bytes "
+			      "without '/', ':' and blanks, and neither '.' nor '..'",
 			      (int)n, ifname_said ? ifname_said : base, IFNAMSIZ - 1);
 	else
 		snprintf(ifname, IFNAMSIZ, "%.*s", (int)n, ifname_said ? ifname_said : base);
@@ -112,7 +112,8 @@ static void show_plan_cables(const json_t *cables, uint64_t mtu)
 		else
 			table_cell(t, FAINT, "-");
 		table_cell(t, here ? PLAIN : lower ? DOUBTFUL : FAINT, "%s",
-			   here ? "yes" : lower ? "not yet: it is plugged in when it appears" : "-");
+			   here ? "yes" :
+			   lower ? "not yet: it is plugged in when it appears" : "-");
 	}
 	table_print(t, "no ports");
 }
@@ -164,8 +165,9 @@ COMMAND(device_check) = {
 	.name = "check",
 	.args = "FILE",
 	.brief = "Check a NIC's configuration file, and say what 'device up' would do",
-	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is needed,\n"
-		"and nothing is changed. Each error names its line and what it must be: exit status 2.",
+	.help = "The file is described in torus-nic.conf(5). Neither root nor the driver is\n"
+		"needed, and nothing is changed. Each error names its line and what it must be:\n"
+		"exit status 2.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

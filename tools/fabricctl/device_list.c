@@ -42,9 +42,9 @@ static json_t *listed_json(const char *where, const struct torus_device *d, json
 
 	snprintf(guid, sizeof(guid), "%016" PRIx64, d->guid);
 	snprintf(root, sizeof(root), "%016" PRIx64, d->root_guid);
-	return json_pack("{ss ss ss ss ss sI sI sI sI ss* sb so so so}", "device", where, "name", d->name,
-			 "driver", d->driver, "interface", d->ifname, "guid", guid, "payload_max",
-			 (json_int_t)d->payload_max, "relay_packets",
+	return json_pack("{ss ss ss ss ss sI sI sI sI ss* sb so so so}", "device", where,
+			 "name", d->name, "driver", d->driver, "interface", d->ifname, "guid", guid,
+			 "payload_max", (json_int_t)d->payload_max, "relay_packets",
 			 (json_int_t)d->relay_packets, "uptime", (json_int_t)d->uptime,
 			 "root_epoch", (json_int_t)d->root_epoch, "root_guid",
 			 d->root_epoch ? root : NULL, "bootstrap", d->bootstrap,

@@ -186,10 +186,10 @@ COMMAND(device_up) = {
 	.name = "up",
 	.args = "NAME",
 	.brief = "Make a NIC and plug in its cables, as " NICFILE_DIR "/NAME.conf says",
-	.help = "The file is described in torus-nic.conf(5). A NIC that is there is kept, and only\n"
-		"what differs is changed. torus-nic@NAME.service runs this at boot. Exit status 1 if\n"
-		"a cable is missing (the others are plugged in), 3 if parameters differ that can be\n"
-		"set only when a NIC is made.",
+	.help = "The file is described in torus-nic.conf(5). A NIC that is there is kept, and\n"
+		"only what differs is changed. torus-nic@NAME.service runs this at boot. Exit\n"
+		"status 1 if a cable is missing (the others are plugged in), 3 if parameters\n"
+		"differ that can be set only when a NIC is made.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

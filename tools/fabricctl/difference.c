@@ -25,8 +25,8 @@
 #define IS_ROOT "this node is root now"
 
 static const char *const of_root[] = {
-	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "job", "node", "place", "plan",
-	"quorum", "recovery", "refused", "relay", "wiring", NULL
+	"arbiter", "bootstrap", "candidate", "dispute", "flap", "isolated", "job", "node", "place",
+	"plan", "quorum", "recovery", "refused", "relay", "wiring", NULL
 };
 
 static bool is_of_root(const char *kind)
@@ -339,8 +339,8 @@ static void take_order(json_t *orders, const json_t *event)
 		return;
 	}
 	json_array_append_new(orders, json_pack("{s:O, s:O?, s:O}", "time",
-			      json_object_get(event, "time"), "text", json_object_get(event, "text"),
-			      "order", order));
+			      json_object_get(event, "time"), "text",
+			      json_object_get(event, "text"), "order", order));
 }
 
 static bool makes_root(const json_t *event)

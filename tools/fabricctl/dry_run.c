@@ -64,7 +64,8 @@ static int prepare_run(struct dry_run *r)
 	if (r->port)
 		memcpy(r->port, r->table.port, r->nodes * sizeof(*r->port));
 	r->cut_off = json_array();
-	return r->gone && r->port && r->cut_off && !path_init(&r->path, s) ? OK : fail("out of memory");
+	return r->gone && r->port && r->cut_off && !path_init(&r->path, s) ?
+		       OK : fail("out of memory");
 }
 
 /* Excludes a node or a link in @r->table. Return: OK, or the kind of the error. */
@@ -308,12 +309,12 @@ static int report_run(const struct ctl *ctl, const struct dry_run *r, char **wha
 	json_t *v;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI sI sO sb sI ss?}", "ok", status == OK, "version",
-				    (json_int_t)r->table.version, "pairs", (json_int_t)r->pairs,
-				    "moved", (json_int_t)r->moved, "longer",
-				    (json_int_t)r->longer, "lost", (json_int_t)r->lost, "cut_off",
-				    r->cut_off, "rootless", r->ask.rootless, "left",
-				    (json_int_t)r->left, "refused", refusal));
+		json_show(json_pack("{sb sI sI sI sI sI sO sb sI ss?}", "ok", status == OK,
+				    "version", (json_int_t)r->table.version,
+				    "pairs", (json_int_t)r->pairs, "moved", (json_int_t)r->moved,
+				    "longer", (json_int_t)r->longer, "lost", (json_int_t)r->lost,
+				    "cut_off", r->cut_off, "rootless", r->ask.rootless,
+				    "left", (json_int_t)r->left, "refused", refusal));
 		return status;
 	}
 	printf("without %s", what[0]);

@@ -13,7 +13,7 @@
 
 #define FORMAT		"torus-links-errors-1"
 #define FLIT_BITS	128
-#define FAIL_BER	1e-7	/* default of fail_ber; managers of earlier releases do not send theirs */
+#define FAIL_BER	1e-7	/* default of fail_ber; earlier releases do not send theirs */
 
 /** struct count - counters of a receiver */
 struct count {
@@ -212,11 +212,13 @@ static void ber_cell(struct table *t, const json_t *e)
 static const char *judged_text(const json_t *e)
 {
 	const char *level = errors_level(e);
-	double fail_ber = json_number_value(json_object_get(json_object_get(e, "quality"), "fail_ber"));
+	double fail_ber = json_number_value(json_object_get(json_object_get(e, "quality"),
+							    "fail_ber"));
 
 	if (level)
 		return level;
-	return json_number_value(json_object_get(e, "ber_max")) <= (fail_ber > 0 ? fail_ber : FAIL_BER) &&
+	return json_number_value(json_object_get(e, "ber_max")) <=
+		       (fail_ber > 0 ? fail_ber : FAIL_BER) &&
 	       json_count(e, "bits") ? "good" : "-";
 }
 

@@ -63,8 +63,8 @@ static int follow_events(struct ask *a, struct last *last)
 {
 	unsigned long long from = last->seq ? last->seq - 1 : 0;
 	json_t *events;
-	int status = ask_first(a, json_pack("{ss sI sb}", "cmd", "events", "since", (json_int_t)from,
-					    "follow", 1), &events);
+	int status = ask_first(a, json_pack("{ss sI sb}", "cmd", "events", "since",
+					    (json_int_t)from, "follow", 1), &events);
 
 	if (status != OK)
 		return status;

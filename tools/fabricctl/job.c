@@ -124,8 +124,8 @@ int job_changed(const struct ctl *ctl, const json_t *data)
 	if (ctl->json)
 		json_show(json_incref((json_t *)data));
 	if (!json_is_true(json_object_get(data, "in_force"))) {
-		warn("not in force yet: a recovery waits for something; 'fabricctl status' says for "
-		     "what");
+		warn("not in force yet: a recovery waits for something; 'fabricctl status' says "
+		     "for what");
 		return PROBLEM;
 	}
 	return change_kept(data);

@@ -20,7 +20,7 @@ int job_runs(struct ask *a, const char *name, bool *runs);
 void job_table(const json_t *jobs);
 /** job_changed() - print what "job start" and "job stop" did. Return: the exit status */
 int job_changed(const struct ctl *ctl, const json_t *data);
-/** job_warn_apart() - warn of each job that has fallen apart: packets between its parts have no way */
+/** job_warn_apart() - warn of each job that has fallen apart: no path joins its parts */
 void job_warn_apart(struct ask *a);
 /** job_status() - Return: the exit status for a job: PROBLEM if it lacks nodes or fell apart */
 int job_status(const json_t *job);

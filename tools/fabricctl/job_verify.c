@@ -61,8 +61,8 @@ static void blame_parts(struct proof *p)
 		return;
 	while (!p->member[id])
 		id++;
-	snprintf(text, sizeof(text), "the job has fallen apart: %" PRIu64 " of %" PRIu64 " pairs of "
-		 "its nodes have no way", p->found.apart, p->found.apart + p->found.pairs);
+	snprintf(text, sizeof(text), "the job has fallen apart: %" PRIu64 " of %" PRIu64 " pairs "
+		 "of its nodes have no way", p->found.apart, p->found.apart + p->found.pairs);
 	blame_member(p, id, TORUS_NO_NODE, text);
 }
 
@@ -174,7 +174,8 @@ static void show_next(const struct ctl *ctl, const char *name)
 
 	snprintf(command, sizeof(command), "job show %.100s", name);
 	next_command(ctl, command, "shows the state of its nodes, and what to do; if all are up, a "
-		     "recovery may be under way: verify again when 'fabricctl status' shows it no more");
+		     "recovery may be under way: verify again when 'fabricctl status' shows it no "
+		     "more");
 }
 
 static int prove_job(struct ctl *ctl, struct proof *p, const char *name)
@@ -247,8 +248,8 @@ COMMAND(job_verify) = {
 	.brief = "Check the routes of a job in its NICs: no packet leaves its nodes",
 	.help = "Reads the routes from the NICs of all nodes of the job that are up, and checks\n"
 		"that between all of them packets arrive, over no cable and no relay outside the\n"
-		"job. If not, or if a node of the job is dead or silent, the exit status is 1, and\n"
-		"each such node and each NIC with a wrong route is named.\n"
+		"job. If not, or if a node of the job is dead or silent, the exit status is 1,\n"
+		"and each such node and each NIC with a wrong route is named.\n"
 		"'fabricctl verify' checks all routes of the fabric, those of jobs included.",
 	.min = 1,
 	.max = 1,

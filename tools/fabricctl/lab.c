@@ -183,7 +183,8 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node)
  */
 uint64_t lab_guid(const struct lab *lab, uint32_t node)
 {
-	return fnv1a(FNV1A_START, lab->name) << 24 | (uint32_t)lab->replaced[node] << 11 | (node + 1);
+	return fnv1a(FNV1A_START, lab->name) << 24 | (uint32_t)lab->replaced[node] << 11 |
+	       (node + 1);
 }
 
 static int node_error(const struct lab *lab, const char *text)

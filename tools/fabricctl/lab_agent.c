@@ -67,8 +67,10 @@ COMMAND(lab_agent) = {
 	.args = "HOST COMMAND...",
 	.brief = "For mpirun and mpiexec: start a command on a node, in place of ssh",
 	.help = "'lab exec' configures Open MPI and MPICH, with this agent:\n\n"
-		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n"
-		"    fabricctl lab exec 0,0 -- mpiexec.mpich -hosts $(fabricctl lab hosts --list) PROGRAM\n\n"
+		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) "
+		"PROGRAM\n"
+		"    fabricctl lab exec 0,0 -- mpiexec.mpich -hosts $(fabricctl lab hosts --list) "
+		"PROGRAM\n\n"
 		"By hand: mpirun --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self\n"
 		"--mca btl_tcp_if_include torus0 --mca oob_tcp_if_include svc0 ...",
 	.min = 2,

@@ -45,8 +45,9 @@ COMMAND(lab_exec) = {
 	.name = "exec",
 	.args = "NODE -- COMMAND...",
 	.brief = "Run a command on a node of the lab",
-	.help = "The command has the node's network, host name and names of nodes; its exit status\n"
-		"is that of 'lab exec'. Further fabricctl commands started by it ask this node.",
+	.help = "The command has the node's network, host name and names of nodes; its exit\n"
+		"status is that of 'lab exec'. Further fabricctl commands started by it ask this\n"
+		"node.",
 	.min = 1,
 	.max = ANY_ARGS,
 	.in_lab = true,

@@ -74,9 +74,10 @@ COMMAND(lab_kill) = {
 	.args = "NODE",
 	.brief = "Fault: kill a node, its manager or its NIC, or switch off its power",
 	.help = "NIC and manager are killed and all its cables lose their carrier. The kernel\n"
-		"closes their connections, by which other managers notice it at once. With --power\n"
-		"they get no such sign: all processes of the node are stopped, then its interfaces\n"
-		"go down, also that of the service network, and then the processes are killed.\n"
+		"closes their connections, by which other managers notice it at once. With\n"
+		"--power they get no such sign: all processes of the node are stopped, then its\n"
+		"interfaces go down, also that of the service network, and then the processes are\n"
+		"killed.\n"
 		"With --manager or --nic only that process is killed, and the cables keep their\n"
 		"carrier.",
 	.opts = opts,

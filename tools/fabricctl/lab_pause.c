@@ -35,15 +35,15 @@ static int pause_node(struct lab *lab, uint32_t node, const char *text, double s
 	int n;
 
 	if (lab->packed)
-		return fail("lab '%s' is packed: its nodes share processes, so none can be stopped alone",
-			    lab->name);
+		return fail("lab '%s' is packed: its nodes share processes, so none can be stopped "
+			    "alone", lab->name);
 	if (lab->kernel[node])
-		return fail("node '%s' has a NIC of the kernel, which goes on while processes are stopped",
-			    text);
+		return fail("node '%s' has a NIC of the kernel, which goes on while processes are "
+			    "stopped", text);
 	n = power_signal(lab, node, SIGSTOP);
 	if (!n)
-		return fail_as(UNREACHABLE, "no process of node '%s' runs; 'fabricctl lab revive' starts "
-			       "them", text);
+		return fail_as(UNREACHABLE, "no process of node '%s' runs; 'fabricctl lab revive' "
+			       "starts them", text);
 	if (n > 0 && seconds > 0) {
 		/* Other commands may change the lab meanwhile, and "lab down" may end it. */
 		close(lab->lock);

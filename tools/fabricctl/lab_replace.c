@@ -22,7 +22,8 @@ static int name_check(void)
 	size_t len = name ? strlen(name) : 1;
 
 	if (name && (len < 1 || len > TORUS_NAME_MAX || !isalpha((unsigned char)name[0]) ||
-		     strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != len))
+		     strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789._-") != len))
 		return fail("--as '%s': must be 1 to %d letters, digits, '.', '_' and '-', "
 			    "beginning with a letter", name, TORUS_NAME_MAX);
 	return OK;
@@ -110,8 +111,8 @@ COMMAND(lab_replace) = {
 	.name = "replace",
 	.args = "NODE",
 	.brief = "Replace a node by a new one: other GUID, empty disk",
-	.help = "The old node loses its power. The new one has the same cables and addresses, but a\n"
-		"NIC with another GUID and an empty disk.",
+	.help = "The old node loses its power. The new one has the same cables and addresses, but\n"
+		"a NIC with another GUID and an empty disk.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

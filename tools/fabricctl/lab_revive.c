@@ -35,8 +35,8 @@ COMMAND(lab_revive) = {
 	.name = "revive",
 	.args = "NODE",
 	.brief = "Start a node again after 'lab kill' or 'lab pause'",
-	.help = "Cables that were cut stay cut, and those with faults keep them. If no manager of the\n"
-		"lab runs, all nodes are revived, unless with --no-wait.",
+	.help = "Cables that were cut stay cut, and those with faults keep them. If no manager of\n"
+		"the lab runs, all nodes are revived, unless with --no-wait.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

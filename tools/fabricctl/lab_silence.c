@@ -28,8 +28,8 @@ COMMAND(lab_silence) = {
 	.name = "silence",
 	.args = "LINK [on|off]",
 	.brief = "Fault: drop all frames of a cable, whose carrier stays",
-	.help = "With --one-way the end that is named sends nothing but still receives; 'off' without it\n"
-		"ends the silence of both ends.",
+	.help = "With --one-way the end that is named sends nothing but still receives; 'off'\n"
+		"without it ends the silence of both ends.",
 	.opts = opts,
 	.min = 1,
 	.max = 2,

@@ -32,9 +32,9 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 			continue;
 		json_array_append_new(list, json_pack("{ss sf sf sI sb sb}", "port",
 				      torus_port_text(ndims, link[i].port, port), "ber",
-				      (double)f->ber / 1e18, "vb", (double)f->vb / 1e18, "latency_ns",
-				      (json_int_t)f->latency_ns, "silence", !!f->silence, "one_way",
-				      f->silence == TORUS_SILENCE_SEND));
+				      (double)f->ber / 1e18, "vb", (double)f->vb / 1e18,
+				      "latency_ns", (json_int_t)f->latency_ns, "silence",
+				      !!f->silence, "one_way", f->silence == TORUS_SILENCE_SEND));
 	}
 	return list;
 }
@@ -165,8 +165,9 @@ static void fault_cell(struct table *t, const json_t *node)
 			break;
 		len += (size_t)sprintf(text + len, "%s%s", len ? ", " : "", json_text(v, "port"));
 		if (json_is_true(json_object_get(v, "silence")))
-			len += (size_t)sprintf(text + len, json_is_true(json_object_get(v, "one_way")) ?
-					       " sends nothing" : " silent");
+			len += (size_t)sprintf(text + len,
+					       json_is_true(json_object_get(v, "one_way")) ?
+						       " sends nothing" : " silent");
 		if (ber > 0)
 			len += (size_t)sprintf(text + len, " ber %.3g", ber);
 		if (vb > 0)
@@ -194,7 +195,8 @@ static void show_lab(const struct lab *lab, const json_t *j)
 	json_t *v;
 
 	printf("lab %s%s%s: %s%s, %s, files in %s\n", paint(STRONG), lab->name, paint(PLAIN),
-	       torus_shape_text(&lab->shape, text), lab->packed ? ", packed" : lab->bare ? ", bare" : "",
+	       torus_shape_text(&lab->shape, text),
+	       lab->packed ? ", packed" : lab->bare ? ", bare" : "",
 	       json_text(j, "state"), json_text(j, "run"));
 	json_array_foreach(nodes, i, v) {
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));

@@ -12,8 +12,9 @@ COMMAND(lab_swap) = {
 	.name = "swap",
 	.args = "LINK LINK",
 	.brief = "Fault: exchange the far ends of two cables, as if plugged in wrongly",
-	.help = "Each port that is named gets the cable to the port that the other one led to. The same\n"
-		"command again puts the cables right. A cable that is cut is to be mended first.",
+	.help = "Each port that is named gets the cable to the port that the other one led to.\n"
+		"The same command again puts the cables right. A cable that is cut is to be\n"
+		"mended first.",
 	.min = 2,
 	.max = 2,
 	.in_lab = true,

@@ -333,8 +333,8 @@ static int no_nic(const struct lab *lab, uint32_t node)
 	char text[TORUS_TEXT_MAX];
 
 	torus_node_text(&lab->shape, node, text);
-	return fail_as(PROBLEM, "node %s has no NIC: it has no power, or its NIC was killed or ended; "
-		       "'fabricctl lab revive %s' starts it", text, text);
+	return fail_as(PROBLEM, "node %s has no NIC: it has no power, or its NIC was killed or "
+		       "ended; 'fabricctl lab revive %s' starts it", text, text);
 }
 
 /* Notes the error of a process that was killed: its counts do not include the whole flow. */
@@ -430,7 +430,8 @@ static int run_flows(const struct lab *lab, const uint32_t node[2], const struct
 	end_all(pid);
 	if (err == -EADDRNOTAVAIL)
 		return fail_as(PROBLEM, lab->bare ?
-			       "one of the two nodes has no address: the lab is bare, without NICs" :
+			       "one of the two nodes has no address: the lab is bare, without "
+			       "NICs" :
 			       "one of the two nodes has no address yet: it has no place "
 			       "in the fabric; 'fabricctl nodes' shows which have");
 	return fail_as(kind_of_errno(err), "cannot open a connection through the fabric: %s; "

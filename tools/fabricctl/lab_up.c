@@ -523,9 +523,9 @@ COMMAND(lab_up) = {
 	.brief = "Build a torus of software NICs on this machine (a lab)",
 	.help = "SHAPE is the number of nodes along each dimension: 4x4, 2x3x4. Each node is a\n"
 		"network namespace NAME-x.y.z with a NIC (torusemu, or one of the kernel), a\n"
-		"manager (fabricd) and the interface torus0. In a dimension of two nodes, two cables\n"
-		"join them; a dimension of one node has no cable. The lab's files and logs are in\n"
-		"/run/torus/NAME.",
+		"manager (fabricd) and the interface torus0. In a dimension of two nodes, two\n"
+		"cables join them; a dimension of one node has no cable. The lab's files and logs\n"
+		"are in /run/torus/NAME.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -129,8 +129,8 @@ int lab_save(const struct lab *lab)
 		      "service", service, "service_bits", lab->service_bits,
 		      "state", state_names[lab->state], "pid", lab->pid, "since", lab->since,
 		      "joined", joined_json(lab), "cut", cuts_json(lab), "killed", killed_json(lab),
-		      "replaced", replaced_json(lab), "names", names_json(lab), "kernel", kernel_json(lab),
-		      "log_level", lab->log_level, "sets", sets_json(lab));
+		      "replaced", replaced_json(lab), "names", names_json(lab), "kernel",
+		      kernel_json(lab), "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
 	lab_path(lab, TORUS_NO_NODE, "lab.json", path);
@@ -263,12 +263,12 @@ static int parse_lab(struct lab *lab, const char *name, json_t *j)
 	double since;
 
 	if (json_unpack(j, "{s?s s?s ss sb sb s?b sb ss si ss si sF s?o so so s?o s?o so ss so}",
-			"address4", &v4, "address6", &v6, "shape", &shape_text, "auto_shape", &auto_shape, "packed", &packed,
-			"bare", &bare, "tun", &tun,
+			"address4", &v4, "address6", &v6, "shape", &shape_text, "auto_shape",
+			&auto_shape, "packed", &packed, "bare", &bare, "tun", &tun,
 			"service", &service, "service_bits", &bits, "state", &state,
-			"pid", &pid, "since", &since, "joined", &joined, "cut", &cut, "killed", &killed,
-			"replaced", &replaced, "names", &names, "kernel", &kernel, "log_level", &log_level,
-			"sets", &sets) ||
+			"pid", &pid, "since", &since, "joined", &joined, "cut", &cut,
+			"killed", &killed, "replaced", &replaced, "names", &names,
+			"kernel", &kernel, "log_level", &log_level, "sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
 	err = lab_new(lab, name, &shape);
@@ -434,7 +434,8 @@ int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
 			return fail_as(UNREACHABLE,
 				       "no lab is up; 'fabricctl lab up 4x4' raises one");
 		if (only.n > 1)
-			return fail("there are %u labs: %s; choose one with --lab", only.n, only.all);
+			return fail("there are %u labs: %s; choose one with --lab",
+				    only.n, only.all);
 		name = only.name;
 	}
 	if (lab_name_check(name))

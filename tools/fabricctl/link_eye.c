@@ -232,8 +232,8 @@ static int svg_write(const json_t *j, const struct eye *e)
 		"<text x=\"%d\" y=\"24\" font-size=\"15\">Eye of %s, lane %llu%s</text>\n"
 		"<text x=\"%d\" y=\"42\">Bit error rate by where a bit is decided; black line: "
 		"1e-%d</text>\n", LEFT + WIDE + 130, TOP + HIGH + 52, LEFT,
-		json_end_text(j, end), (unsigned long long)json_count(j, "lane"), lane_note(j), LEFT,
-		GOOD_ENOUGH);
+		json_end_text(j, end), (unsigned long long)json_count(j, "lane"), lane_note(j),
+		LEFT, GOOD_ENOUGH);
 	svg_cells(f, e);
 	svg_contour(f, e);
 	svg_mask(f, e);

@@ -65,9 +65,9 @@ COMMAND(link_locate) = {
 	.name = "locate",
 	.args = "NODE:PORT",
 	.brief = "Find a cable: make the LEDs at both its ends blink",
-	.help = "The LEDs are those of the interfaces below the ports, as of 'ethtool --identify';\n"
-		"whether there is one depends on the driver. One LED of a node blinks at a time. Exit\n"
-		"status 1: neither end can blink.",
+	.help = "The LEDs are those of the interfaces below the ports, as of 'ethtool\n"
+		"--identify'; whether there is one depends on the driver. One LED of a node\n"
+		"blinks at a time. Exit status 1: neither end can blink.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

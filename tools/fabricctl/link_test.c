@@ -87,8 +87,8 @@ static int find_link(struct ask *a, const struct place *at, json_t **link)
 	state = json_text(*link, "state");
 	reason = json_text(*link, "reason");
 	if (!state || (strcmp(state, "up") && strcmp(state, "retraining")))
-		return fail_as(PROBLEM, "link %s:%s is not up, but %s%s%s%s: only a link that is up "
-			       "can be tested", at->node, at->port, state ? state : "unknown",
+		return fail_as(PROBLEM, "link %s:%s is not up, but %s%s%s%s: only a link that is "
+			       "up can be tested", at->node, at->port, state ? state : "unknown",
 			       reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
 	return OK;
 }
@@ -98,8 +98,9 @@ static int find_peer(const json_t *link, const struct place *at, struct place *p
 	const json_t *p = json_object_get(link, "peer");
 
 	if (!json_is_array(json_object_get(p, "node")) || !json_text(p, "port"))
-		return fail_as(PROBLEM, "it is not known where the cable of %s:%s ends, so no manager "
-			       "can be asked to echo; 'fabricctl links' shows it", at->node, at->port);
+		return fail_as(PROBLEM, "it is not known where the cable of %s:%s ends, so no "
+			       "manager can be asked to echo; 'fabricctl links' shows it",
+			       at->node, at->port);
 	json_coords_text(json_object_get(p, "node"), peer->node);
 	snprintf(peer->port, sizeof(peer->port), "%s", json_text(p, "port"));
 	return OK;
@@ -123,8 +124,8 @@ static int begin_end(struct ask *a, const struct place *at, const char *step, co
 					    "packets", (json_int_t)count, "size", (json_int_t)size,
 					    "rate", (json_int_t)rate));
 	status = ask_try(a, j, data, &unknown);
-	return unknown ? fail_as(PROBLEM, "the root's fabricd is of a release that cannot test links: "
-				 "update it") : status;
+	return unknown ? fail_as(PROBLEM, "the root's fabricd is of a release that cannot test "
+				 "links: update it") : status;
 }
 
 static int ask_result(struct ask *a, const struct place *at, const char *token, json_t **data)
@@ -259,12 +260,12 @@ COMMAND(link_test) = {
 	.name = "test",
 	.args = "NODE:PORT",
 	.brief = "Test a link in use: round trip, lost packets, bit errors, both directions",
-	.help = "The managers at both ends send each other packets with a known pattern, over this\n"
-		"cable alone: at most 5 % of its rate, and no other packet is lost or rerouted. The\n"
-		"link must be up; it may be excluded. Ctrl-C ends the test, and shows the result so\n"
-		"far. The default finds an error rate of 1e-7; --seconds 60 finds 1e-8. Exit status\n"
-		"1: packets were lost, there were bit errors, or the shortest round trip took longer\n"
-		"than round_trip_max (fabricd.conf(5), 8 ms).",
+	.help = "The managers at both ends send each other packets with a known pattern, over\n"
+		"this cable alone: at most 5 % of its rate, and no other packet is lost or\n"
+		"rerouted. The link must be up; it may be excluded. Ctrl-C ends the test, and\n"
+		"shows the result so far. The default finds an error rate of 1e-7; --seconds 60\n"
+		"finds 1e-8. Exit status 1: packets were lost, there were bit errors, or the\n"
+		"shortest round trip took longer than round_trip_max (fabricd.conf(5), 8 ms).",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

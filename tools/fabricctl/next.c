@@ -21,16 +21,19 @@ struct step {
 #define OF_DEAD "shows its cables; start the node, or 'fabricctl exclude' takes it out of service"
 #define DIFFERS "shows the value of each end; give both NICs the value of all others"
 #define WHO_LEADS "shows the root, and the candidates for it; start the managers that do not answer"
-#define TAKEOVER "shows who takes over, within seconds; if nobody does, start the managers that do not answer"
+#define TAKEOVER "shows who takes over, within seconds; if nobody does, start the managers that " \
+		 "do not answer"
 #define REPLACE "shows both ends; reseat or replace the cable"
 
 static const struct step steps[] = {
 	{ "wiring", NULL, "cabling", "names the ends to move" },
 	{ "wave", "names as its sender", "events --kind wave",
-	  "shows how often; restart the manager of the node at the other end; if it goes on, do not trust that host" },
+	  "shows how often; restart the manager of the node at the other end; if it goes on, do "
+	  "not trust that host" },
 	{ "wave", NULL, "cabling", "names the ends to move" },
 	{ "flap", NULL, "outages",
-	  "shows each loss of the cable and its reason; reseat or replace it, then 'fabricctl include'" },
+	  "shows each loss of the cable and its reason; reseat or replace it, then 'fabricctl "
+	  "include'" },
 	{ "stall", NULL, ENDS,
 	  "shows the end that waits; repair the node at the other end, then 'fabricctl link up'" },
 	{ "fabric", "different parameters", ENDS, DIFFERS },
@@ -44,16 +47,20 @@ static const struct step steps[] = {
 	{ "job", "; lost: node ", ENDS, OF_DEAD },
 	{ "job", NULL, "links --bad", "shows links that do not work; mend them, or stop the job" },
 	{ "node", "is silent", "events --level warning --kind seal,release,nic,fabric,node",
-	  "shows what its neighbours report; start fabricd there if it does not run, else correct its key, release or NIC, and restart it" },
+	  "shows what its neighbours report; start fabricd there if it does not run, else correct "
+	  "its key, release or NIC, and restart it" },
 	{ "node", "its NIC is gone", "events --kind nic",
 	  "shows when, and why; repair the NIC there, and load its driver or start its process" },
 	{ "node", NULL, ENDS, OF_DEAD },
 	{ "nic", "no NIC here", "events --kind nic",
-	  "shows since when; 'fabricctl device list' shows the NICs of this machine, and 'device up' makes one; another manager (--node) shows the fabric" },
+	  "shows since when; 'fabricctl device list' shows the NICs of this machine, and 'device "
+	  "up' makes one; another manager (--node) shows the fabric" },
 	{ "nic", NULL, "events --kind nic",
-	  "shows when, and why; restart the NIC of that node; another manager (--node) shows the fabric" },
+	  "shows when, and why; restart the NIC of that node; another manager (--node) shows the "
+	  "fabric" },
 	{ "seal", NULL, "events --kind seal",
-	  "shows the ports; give the node at the other end the key and release of the others, or this one if all its ports are named" },
+	  "shows the ports; give the node at the other end the key and release of the others, or "
+	  "this one if all its ports are named" },
 	{ "release", NULL, "nodes", "shows the release of each (SOFTWARE); update the older ones" },
 	{ "state", NULL, "root",
 	  "shows the disks of the candidates (DISK); make room on the full one" },
@@ -197,10 +204,14 @@ static void add_degraded(json_t *list, const struct ctl *ctl, const json_t *link
 			add_slow(list, ctl, v);
 		else if (errors_level(v))
 			add_step(list, ctl, "links --errors",
-				 "shows errors and bits of each receiver; clean, reseat or replace the cable, then 'fabricctl exclude' and 'include' it, to have it judged anew");
+				 "shows errors and bits of each receiver; clean, reseat or replace "
+				 "the cable, then 'fabricctl exclude' and 'include' it, to have it "
+				 "judged anew");
 		else
 			add_step(list, ctl, "links --bad",
-				 "shows lanes, rate and margin; 'fabricctl link retrain' tries all lanes and rates again; if that does not help, reseat or replace the cable");
+				 "shows lanes, rate and margin; 'fabricctl link retrain' tries all "
+				 "lanes and rates again; if that does not help, reseat or replace "
+				 "the cable");
 }
 
 json_t *next_steps(const struct ctl *ctl, const json_t *status)
@@ -245,7 +256,8 @@ json_t *next_job(const struct ctl *ctl, const json_t *job, const json_t *members
 			 "shows links that do not work; mend them, or stop the job");
 	if (excluded)
 		add_step(list, ctl, "table",
-			 "shows below its table who excluded the node, and why; 'fabricctl include' takes it back");
+			 "shows below its table who excluded the node, and why; 'fabricctl "
+			 "include' takes it back");
 	return list;
 }
 

@@ -65,9 +65,9 @@ static int read_span(const struct past *p, int64_t *from, int64_t *to)
 }
 
 /* All kinds of events and problems: fabricd(8) explains them. */
-#define KINDS "admin arbiter bootstrap candidate config dispute errors fabric flap history isolated job " \
-	      "line link memory missed nic node place plan quorum recovery refused relay release root " \
-	      "seal stall state step table tree wave wiring"
+#define KINDS "admin arbiter bootstrap candidate config dispute errors fabric flap history " \
+	      "isolated job line link memory missed nic node place plan quorum recovery refused " \
+	      "relay release root seal stall state step table tree wave wiring"
 
 /* Return: true if the @n bytes at @word are one of KINDS. */
 static bool is_kind(const char *word, size_t n)
@@ -105,8 +105,8 @@ int past_check(const struct past *p)
 	if (!found)
 		return fail("--level '%s': must be error, warning or info", p->level);
 	if (p->kind && !are_kinds(p->kind))
-		return fail("--kind '%s': must be one of these words, or several with commas, %u bytes at most: "
-			    KINDS, p->kind, KINDS_MAX);
+		return fail("--kind '%s': must be one of these words, or several with commas, %u "
+			    "bytes at most: " KINDS, p->kind, KINDS_MAX);
 	return read_span(p, &from, &to);
 }
 
@@ -334,8 +334,8 @@ void past_notes(const struct past_found *f)
 	if (problem)
 		warn("%s: %s", name ? name : "-", problem);
 	if (json_is_null(kept))
-		warn("%s keeps no history on disk: these are the last events since its manager began "
-		     "(history and state_dir in fabricd.conf)", name ? name : "-");
+		warn("%s keeps no history on disk: these are the last events since its manager "
+		     "began (history and state_dir in fabricd.conf)", name ? name : "-");
 	else if (f->from && since > 0 && since * 1e3 > (double)f->from)
 		warn("%s has nothing from before %s", name ? name : "-", moment_text(since, text));
 	if (json_count(kept, "dropped"))

@@ -62,7 +62,7 @@ double past_end(const struct past_found *found);
 int past_faulty(struct ask *a, json_t **faulty);
 /** past_is_known() - Return: false if the manager's history began after the requested time */
 bool past_is_known(const struct past_found *found);
-/** past_none() - Return: @none, said of no event; if it is not true, because none is known, a text */
+/** past_none() - Return: @none, the text of no event; if no event is known, a text that says why */
 const char *past_none(const struct past_found *found, const char *none);
 /** past_notes() - warn of events that may be missing: not kept any more, or lost */
 void past_notes(const struct past_found *found);

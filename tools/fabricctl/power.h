@@ -12,7 +12,7 @@
  * Return: 0 or a negative errno.
  */
 int power_off(const struct lab *lab, uint32_t node);
-/** power_signal() - send a signal to all processes of a node. Return: how many, or a negative errno */
+/** power_signal() - send a signal to all processes of a node. Return: their number or -errno */
 int power_signal(const struct lab *lab, uint32_t node, int sig);
 /**
  * power_on() - set the node's interface to the service network up. Return: 0 or a negative errno

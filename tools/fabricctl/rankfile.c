@@ -82,8 +82,8 @@ int rankfile_write(FILE *f, const char *format, const struct slots *s, const uin
 
 	for (uint32_t r = 0; how->names && r < ranks; r++)
 		if (!s->name[s->node[place[r]]])
-			return fail("node %s has no name, by which a launcher could find it; the key "
-				    "'name' of fabricd.conf(5) gives it one",
+			return fail("node %s has no name, by which a launcher could find it; the "
+				    "key 'name' of fabricd.conf(5) gives it one",
 				    torus_node_text(&s->shape, s->node[place[r]], text));
 	how->write(f, s, place, ranks);
 	return OK;
@@ -130,8 +130,8 @@ static int place_rank(const char *file, const struct slots *s, uint32_t rank, ch
 			    file, rank + 1, at, torus_shape_text(&s->shape, shape));
 	place[rank] = free_slot(s, taken, node);
 	if (place[rank] == TORUS_NO_NODE)
-		return fail("%s:%u: node %s has no slot left for rank %u; --slots or --hosts give it "
-			    "more", file, rank + 1, torus_node_text(&s->shape, node, at), rank);
+		return fail("%s:%u: node %s has no slot left for rank %u; --slots or --hosts give "
+			    "it more", file, rank + 1, torus_node_text(&s->shape, node, at), rank);
 	taken[place[rank]] = true;
 	return OK;
 }

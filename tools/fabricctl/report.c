@@ -298,11 +298,12 @@ static json_t *find_bad_receivers(const json_t *degraded)
 		if (errors_level(v))
 			json_array_append_new(list,
 				json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "node",
-					  json_object_get(v, "node"), "port", json_object_get(v, "port"),
-					  "name", json_object_get(v, "name"), "peer",
-					  json_object_get(v, "peer"), "margin",
-					  json_object_get(v, "margin"), "quality",
-					  json_object_get(v, "quality")));
+					  json_object_get(v, "node"),
+					  "port", json_object_get(v, "port"),
+					  "name", json_object_get(v, "name"),
+					  "peer", json_object_get(v, "peer"),
+					  "margin", json_object_get(v, "margin"),
+					  "quality", json_object_get(v, "quality")));
 	return sort_array(list, order_receivers);
 }
 
@@ -435,12 +436,16 @@ static void add_receiver_tasks(json_t *list, const json_t *receivers)
 			add_task(list, v, REPLACE,
 				 json_sprintf("%s loses margin: %llu%%, was %.0f%%", at,
 					      (unsigned long long)json_count(v, "margin"),
-					      json_number_value(json_object_get(q, "usual_margin"))));
+					      json_number_value(
+						      json_object_get(q, "usual_margin"))));
 		if (json_is_true(json_object_get(q, "slow")))
 			add_task(list, v, REPLACE,
-				 json_sprintf("%s is slow: round trip %.3g ms, elsewhere at most %.3g ms", at,
-					      json_number_value(json_object_get(q, "round_trip_ms")),
-					      json_number_value(json_object_get(q, "usual_round_trip_ms"))));
+				 json_sprintf("%s is slow: round trip %.3g ms, elsewhere at most "
+					      "%.3g ms", at,
+					      json_number_value(
+						      json_object_get(q, "round_trip_ms")),
+					      json_number_value(
+						      json_object_get(q, "usual_round_trip_ms"))));
 		if (json_count(q, "errors"))
 			add_task(list, v, level && !strcmp(level, "fail") ? REPLACE : CLEAN,
 				 json_sprintf("%s receives badly: bit error rate %.1e", at,

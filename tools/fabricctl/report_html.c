@@ -211,8 +211,8 @@ static void put_cables(FILE *f, const json_t *report)
 		put_cell(f, titles[2], "%s", ms_text(json_object_get(v, "lost_ms"), text));
 		put_cell(f, titles[3], "%s",
 			 json_is_true(json_object_get(v, "lost")) ? "still lost" : "back");
-		put_cell(f, titles[4], "%s", report_reasons_text(json_object_get(v, "reasons"), text,
-								 REPORT_REASONS));
+		put_cell(f, titles[4], "%s",
+			 report_reasons_text(json_object_get(v, "reasons"), text, REPORT_REASONS));
 		begin_cell(f, titles[5]);
 		put_bars(f, report, link);
 		fputs("</td></tr>\n", f);
@@ -366,8 +366,8 @@ static void put_warnings(FILE *f, const json_t *report)
 	}
 	end_table(f, 0, "");
 	if (more)
-		fprintf(f, "<p>and %llu before these; <code>fabricctl events --level warning</code> "
-			"lists all</p>\n", more);
+		fprintf(f, "<p>and %llu before these; <code>fabricctl events --level "
+			"warning</code> lists all</p>\n", more);
 }
 
 static void put_ports(FILE *f, const char *title, const json_t *order)
@@ -385,7 +385,8 @@ static void put_ports(FILE *f, const char *title, const json_t *order)
 
 static void put_orders(FILE *f, const json_t *orders)
 {
-	static const char *const titles[] = { "Node", "Ports", "Since", "Until", "By", "Reason", NULL };
+	static const char *const titles[] = { "Node", "Ports", "Since", "Until", "By", "Reason",
+					      NULL };
 	char text[TORUS_TEXT_MAX], user[ORDERS_USER_MAX];
 	size_t i;
 	json_t *v;
@@ -416,7 +417,8 @@ static void put_orders(FILE *f, const json_t *orders)
 /* Lists the exclusions and inclusions by administrators during the day. */
 static void put_admin(FILE *f, const json_t *events)
 {
-	static const char *const titles[] = { "Time", "What", "Node", "Ports", "By", "Reason", NULL };
+	static const char *const titles[] = { "Time", "What", "Node", "Ports", "By", "Reason",
+					      NULL };
 	char text[TORUS_TEXT_MAX], user[ORDERS_USER_MAX];
 	size_t i;
 	json_t *v;
@@ -457,8 +459,8 @@ void report_html(FILE *f, const json_t *report)
 	fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\"><head>"
 	      "<meta charset=\"utf-8\"/>\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-	      "'unsafe-inline'\"/>\n<title>Fabric ", f);
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "style-src 'unsafe-inline'\"/>\n<title>Fabric ", f);
 	put_text(f, fabric);
 	fprintf(f, ", %.10s</title>\n<style>\n%s</style></head><body>\n<h1>Fabric ", from, style);
 	put_text(f, fabric);

@@ -25,8 +25,8 @@ static bool is_refused(const struct ask *a, const char *code)
 }
 
 /*
- * Asks with "brief", "bad" or "errors"; a manager of an earlier release refuses these, and is asked for
- * everything.
+ * Asks with "brief", "bad" or "errors"; a manager of an earlier release refuses these, and is asked
+ * for everything.
  */
 static int ask_briefly(struct ask *a, json_t *question, bool all, const struct show_nodes *how,
 		       json_t **data)
@@ -108,9 +108,9 @@ int show_nodes(const struct ctl *ctl, json_t *question, const char *node,
 
 	if (node && names_link(node)) {
 		json_decref(question);
-		return fail("'%s' is a link, but a NODE is wanted: '%.*s' stands for all links of the node, "
-			    "and 'fabricctl link test %s' tests that one", node, (int)strlen(node) - 3, node,
-			    node);
+		return fail("'%s' is a link, but a NODE is wanted: '%.*s' stands for all links of "
+			    "the node, and 'fabricctl link test %s' tests that one", node,
+			    (int)strlen(node) - 3, node, node);
 	}
 	status = ask_open(ctl, &a);
 	if (status != OK) {

@@ -71,7 +71,8 @@ static int read_host_words(char *words, const char *host, const char **number)
 			*number = word + strlen("slots=");
 		else if (strncmp(word, "max_slots=", strlen("max_slots=")) &&
 			 strncmp(word, "max-slots=", strlen("max-slots=")))
-			return fail("--hosts: '%s' after host '%s': must be slots=SLOTS", word, host);
+			return fail("--hosts: '%s' after host '%s': must be slots=SLOTS",
+				    word, host);
 	return OK;
 }
 
@@ -98,7 +99,8 @@ static int take_host(struct slot_list *l, char *text)
 		return fail("--hosts: '%s': must be a name or coordinates of a node, as 'fabricctl "
 			    "nodes' shows them", text);
 	if (!l->table->up[node])
-		return fail("--hosts: '%s' is not up; 'fabricctl nodes' shows which nodes are", text);
+		return fail("--hosts: '%s' is not up; 'fabricctl nodes' shows which nodes are",
+			    text);
 	if (l->taken[node])
 		return fail("--hosts: '%s' is given twice; HOST:SLOTS gives a node more slots",
 			    text);

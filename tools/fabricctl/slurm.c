@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The forms are those of topology.conf(5) of Slurm 22.05 and of topology.yaml(5) of 26.05. Slurm ends
- * if topology.conf has no switch, and if it names an unknown node.
+ * The forms are those of topology.conf(5) of Slurm 22.05 and of topology.yaml(5) of 26.05. Slurm
+ * ends if topology.conf has no switch, and if it names an unknown node.
  * Tests: tests/unit/test_slurm.c; tests/slurm, where Slurm reads the tree.
  */
 #include <string.h>
@@ -123,7 +123,7 @@ static void write_names(FILE *f, const char *indent, const char *const *first, u
 	fputs("\"\n", f);
 }
 
-/* Writes the nodes of a torus of which some have no name: each run of names in a line is a region. */
+/* Writes a torus in which some nodes have no name: each run of names in a line is a region. */
 static void write_regions(FILE *f, const uint16_t size[SLURM_DIMS], const char *const *name)
 {
 	uint32_t nodes = (uint32_t)size[0] * size[1] * size[2], n;

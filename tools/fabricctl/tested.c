@@ -40,7 +40,8 @@ static json_t *direction_json(const json_t *from, const json_t *to, const json_t
 	json_t *j = json_pack("{sO? sO? sI sI sI}", "from", from, "to", to, "packets",
 			      (json_int_t)json_count(receiver, "received"), "pattern_errors",
 			      (json_int_t)json_count(receiver, "wrong"), "retries",
-			      (json_int_t)json_count(json_object_get(sender, "counted"), "retries"));
+			      (json_int_t)json_count(json_object_get(sender, "counted"),
+						     "retries"));
 	static const char *const keys[] = { "crc_errors", "malformed", "lost_frames", "frames",
 					    "bits" };
 
@@ -74,12 +75,12 @@ static void judge_direction(const json_t *d, json_t *reasons)
 
 	json_end_text(json_object_get(d, "to"), to);
 	if (errors && read_double(d, "ber_min") > LIMIT_BER)
-		note_cause(reasons, "bit errors: %s received %llu damaged packets, %.1e errors a bit: "
-			   "clean, reseat or replace the cable", to, (unsigned long long)errors,
-			   read_double(d, "ber"));
+		note_cause(reasons, "bit errors: %s received %llu damaged packets, %.1e errors a "
+			   "bit: clean, reseat or replace the cable", to,
+			   (unsigned long long)errors, read_double(d, "ber"));
 	if (lost > 1 && (double)lost > LOST_SHARE * read_double(d, "frames"))
-		note_cause(reasons, "lost frames: %llu of %llu did not come to %s: its interface or the "
-			   "cable drops them", (unsigned long long)lost,
+		note_cause(reasons, "lost frames: %llu of %llu did not come to %s: its interface "
+			   "or the cable drops them", (unsigned long long)lost,
 			   (unsigned long long)json_count(d, "frames"), to);
 	if (wrong)
 		note_cause(reasons,
@@ -107,8 +108,8 @@ static void judge_trip(const struct tested *t, json_t *reasons)
 	double limit = json_number_value(t->slow_us);
 
 	if (limit > 0 && least > limit)
-		note_cause(reasons, "slow: no round trip took less than %.3g ms: replace the cable, or what "
-			   "lies between", least / 1e3);
+		note_cause(reasons, "slow: no round trip took less than %.3g ms: replace the "
+			   "cable, or what lies between", least / 1e3);
 }
 
 static json_t *judge_directions(const struct tested *t, const json_t *directions)
@@ -148,9 +149,9 @@ json_t *tested_json(const struct tested *t)
 		      (json_int_t)json_count(t->send, "sent"), "received",
 		      (json_int_t)json_count(t->send, "received"), "lost",
 		      (json_int_t)json_count(t->send, "lost"), "rtt_us",
-		      json_object_get(t->send, "rtt_us"), "rate", read_double(t->send, "rate"), "mbps",
-		      ms > 0 ? read_double(t->send, "bytes") * 8 / ms / 1e3 : 0, "link_mbps", t->mbps,
-		      "directions", directions, "reasons", reasons);
+		      json_object_get(t->send, "rtt_us"), "rate", read_double(t->send, "rate"),
+		      "mbps", ms > 0 ? read_double(t->send, "bytes") * 8 / ms / 1e3 : 0,
+		      "link_mbps", t->mbps, "directions", directions, "reasons", reasons);
 	json_decref(own);
 	return j;
 }

@@ -49,8 +49,8 @@ const json_t *wave_neighbour(const json_t *own, const char *port)
 /* Prints above the items, or aside on standard error, that they are preliminary. */
 static void put_label(const json_t *own, bool aside)
 {
-	static const char text[] = "preliminary, there is no table yet: this is what %s knows itself, "
-		"by its NIC and the Inits of its neighbours";
+	static const char text[] = "preliminary, there is no table yet: this is what %s knows "
+		"itself, by its NIC and the Inits of its neighbours";
 	const char *name = json_text(own, "name");
 
 	if (aside) {

@@ -19,8 +19,8 @@ int web_find(void)
 
 	if (!proc_find_program("fabricweb", path, sizeof(path)))
 		return OK;
-	return fail("cannot find the program 'fabricweb' beside fabricctl or in PATH: build it with "
-		    "'make' or install it");
+	return fail("cannot find the program 'fabricweb' beside fabricctl or in PATH: build it "
+		    "with 'make' or install it");
 }
 
 /* Return: true if a server can listen there. */
@@ -44,8 +44,8 @@ static int start_web(const struct lab *lab, uint32_t node, int netns, const char
 {
 	char listen[32], control[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
 	char *const argv[] = {
-		(char *)program, (char *)"--config", (char *)"/dev/null", (char *)"--listen", listen,
-		(char *)"--control", lab_path(lab, node, "control", control), NULL,
+		(char *)program, (char *)"--config", (char *)"/dev/null", (char *)"--listen",
+		listen, (char *)"--control", lab_path(lab, node, "control", control), NULL,
 	};
 	int pid;
 
