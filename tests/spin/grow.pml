@@ -3,7 +3,8 @@
  * How a partition grows from node 0, gets its numbers and ends (daemon/fm/grow), while a cable is cut,
  * a node dies or a member ends it, at any step. Messages of a cable stay in order and are not lost but
  * with it: daemon/fm/grow/edge.c makes up for other losses. So they have the new nodes alone instead of
- * sums. The two ends of a cable notice at different times that it was cut.
+ * sums. The two ends of a cable notice at different times that it was cut. A member that has joined
+ * answers its parent by the next message to it, or by ACK at any time before.
  *
  * Asserted:
  *   - no member is told of more nodes than it asked for;
@@ -53,6 +54,7 @@ mtype = { PROPAGATE, REFUSE, DEAD_END, COMPLETE, NUMBER, READY, START, RELEASE, 
 chan wire[N * N] = [8] of { mtype, byte, byte, byte };	/* kind, nodes, life of both ends */
 byte stage[N], up[N], added[N], waits[N], life[N];
 byte open[N], owed[N], ready[N];	/* sets of neighbours */
+bool answer[N];				/* the parent of this member has not been answered yet */
 byte cable[N], lost[N];		/* neighbours by cables that work, and that were cut unnoticed */
 byte asked[N * N], below[N * N], knows[N * N];
 byte joined, faults, stops;
@@ -65,6 +67,7 @@ inline say(a, b, kind, n) {
 	if
 	:: ON(cable[a], b) ->
 		assert(len(wire[E(a, b)]) < 8);
+		answer[a] = answer[a] && b != up[a];
 		wire[E(a, b)]!kind, n, (MEMBER(a) -> life[a] : 0), knows[E(a, b)]
 	:: else
 	fi
@@ -78,7 +81,7 @@ inline forget(a) {
 /* All neighbours but @knowing are told. */
 inline release(a, knowing) {
 	stage[a] = RELEASES;
-	open[a] = 0; added[a] = 0; waits[a] = 0; ready[a] = 0;
+	open[a] = 0; added[a] = 0; waits[a] = 0; ready[a] = 0; answer[a] = false;
 	owed[a] = (cable[a] | lost[a]) & ~BIT(knowing);
 #ifdef BREAK_TREE
 	i = 0;
@@ -234,7 +237,7 @@ inline join(a, b, n, l) {
 	open[a] = (cable[a] | lost[a]) & ~BIT(b);
 	added[a] = (b != N);
 	if
-	:: b != N -> knows[E(a, b)] = l; say(a, b, ACK, 0)
+	:: b != N -> knows[E(a, b)] = l; answer[a] = true
 	:: else
 	fi;
 	if
@@ -341,6 +344,7 @@ end:	do
 	:: d_step { nempty(wire[E(b, a)]) -> wire[E(b, a)]?kind, n, l, to;
 		hear(a, b, kind, n, l, to); CLEAR; kind = 0; n = 0; l = 0; to = 0; take = 0 }
 	:: d_step { ON(lost[a], b) -> notice(a, b); CLEAR; take = 0 }
+	:: d_step { answer[a] && up[a] == b -> answer[a] = false; say(a, b, ACK, 0) }
 #if FAULTS
 	:: d_step { a < b && faults < FAULTS && ON(cable[a], b) -> faults++; cut(a, b);
 		CLEAR; kind = 0; n = 0; l = 0; to = 0 }

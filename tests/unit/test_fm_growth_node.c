@@ -167,11 +167,9 @@ static void first_member_shares_numbers_and_starts(void **state)
 	did_no_more();				/* a refusal needs no answer */
 	theirs[0].done = 3;
 	tell(0, FM_GROWTH_COMPLETE);
-	did(0, FM_GROWTH_ACK);
 	assert_int_equal(fm_growth_subtree(&g), 4);
 	theirs[2].done = 2;
 	tell(2, FM_GROWTH_COMPLETE);
-	did(2, FM_GROWTH_ACK);
 	did_no_more();
 	assert_int_equal(nstages, 0);
 	theirs[3].done = 1;			/* the last answer */
@@ -187,8 +185,6 @@ static void first_member_shares_numbers_and_starts(void **state)
 			continue;
 		theirs[p].step = 1;
 		tell(p, FM_GROWTH_READY);
-		if (p < 3)
-			did(p, FM_GROWTH_ACK);
 	}
 	was(FM_GROWTH_RUNS);
 	did(0, FM_GROWTH_START);
@@ -275,13 +271,10 @@ static void member_finds_nodes_and_gets_numbers(void **state)
 	was(FM_GROWTH_GROWS);
 	for (unsigned int p = 1; p < PORTS; p++)
 		assert_int_equal(did(p, FM_GROWTH_PROPAGATE)->sent.asked, 1);
-	did(0, FM_GROWTH_ACK);
 	did_no_more();
 	theirs[1].done = theirs[2].done = 1;
 	tell(1, FM_GROWTH_COMPLETE);
-	did(1, FM_GROWTH_ACK);
 	tell(2, FM_GROWTH_COMPLETE);
-	did(2, FM_GROWTH_ACK);
 	theirs[3].back = 1;	/* the other ports are asked for it */
 	tell(3, FM_GROWTH_REFUSE);
 	assert_int_equal(did(1, FM_GROWTH_PROPAGATE)->sent.asked, 2);
@@ -289,21 +282,17 @@ static void member_finds_nodes_and_gets_numbers(void **state)
 	theirs[1].done = 2;
 	tell(1, FM_GROWTH_COMPLETE);
 	assert_int_equal(did(0, FM_GROWTH_COMPLETE)->sent.done, 4);
-	did(1, FM_GROWTH_ACK);
 	did_no_more();
 	theirs[0].asked = 5;	/* the parent asks for one more */
 	tell(0, FM_GROWTH_PROPAGATE);
 	did(1, FM_GROWTH_PROPAGATE);
-	did(0, FM_GROWTH_ACK);
 	theirs[1].back = 1;
 	tell(1, FM_GROWTH_DEAD_END);
 	assert_int_equal(did(2, FM_GROWTH_PROPAGATE)->sent.asked, 2);
-	did(1, FM_GROWTH_ACK);
 	theirs[2].back = 1;
 	tell(2, FM_GROWTH_DEAD_END);
 	m = *did(0, FM_GROWTH_DEAD_END);
 	assert_true(m.sent.back == 1 && m.sent.done == 4 && m.life == LIFE && m.to == PEER);
-	did(2, FM_GROWTH_ACK);
 	did_no_more();
 	theirs[0].step = 1;
 	m = message(0, FM_GROWTH_NUMBER);
@@ -314,14 +303,11 @@ static void member_finds_nodes_and_gets_numbers(void **state)
 	assert_true(g.number == 6 && g.total == 10);
 	assert_int_equal(did(1, FM_GROWTH_NUMBER)->first, 7);
 	assert_int_equal(did(2, FM_GROWTH_NUMBER)->first, 9);
-	did(0, FM_GROWTH_ACK);
 	theirs[1].step = theirs[2].step = 1;
 	tell(1, FM_GROWTH_READY);
-	did(1, FM_GROWTH_ACK);
 	did_no_more();
 	tell(2, FM_GROWTH_READY);
 	assert_int_equal(did(0, FM_GROWTH_READY)->sent.step, 1);
-	did(2, FM_GROWTH_ACK);
 	did_no_more();
 	theirs[0].step = 2;
 	m = message(0, FM_GROWTH_START);
@@ -330,7 +316,6 @@ static void member_finds_nodes_and_gets_numbers(void **state)
 	was(FM_GROWTH_RUNS);
 	did(1, FM_GROWTH_START);
 	assert_int_equal(did(2, FM_GROWTH_START)->sent.step, 2);
-	did(0, FM_GROWTH_ACK);
 	did_no_more();
 }
 
@@ -350,7 +335,6 @@ static void member_refuses_other_members(void **state)
 	tell(0, FM_GROWTH_PROPAGATE);
 	did(1, FM_GROWTH_PROPAGATE);
 	did(3, FM_GROWTH_PROPAGATE);
-	did(0, FM_GROWTH_ACK);
 	did_no_more();
 }
 
@@ -640,6 +624,45 @@ static void refusals_before_membership_count(void **state)
 	ends_by(3, &m, FM_GROWTH_FORGED);
 }
 
+/* A message is answered by the next one over the same cable, or else by ACK 20 ms later. */
+static void message_is_answered_by_next_one_or_after_20_ms(void **state)
+{
+	const struct fm_growth_port down = { .up = false };
+
+	(void)state;
+	invite(2);
+	at = n;
+	assert_int_equal(fm_growth_expiry(&g), 10 + 20 * MS);
+	fm_growth_due(&g, 10 + 20 * MS - 1);
+	did_no_more();
+	fm_growth_due(&g, 10 + 20 * MS);
+	assert_int_equal(did(0, FM_GROWTH_ACK)->received.asked, 2);
+	did_no_more();
+	assert_int_equal(fm_growth_expiry(&g), 10 + 50 * MS);
+	/* Two messages get one answer, 20 ms after the first; answers get none. */
+	g.now = 100;
+	tell(0, FM_GROWTH_PROPAGATE);
+	g.now = 100 + 5 * MS;
+	tell(0, FM_GROWTH_PROPAGATE);
+	tell(1, FM_GROWTH_ACK);
+	tell(2, FM_GROWTH_REFUSE);
+	assert_int_equal(fm_growth_expiry(&g), 101 + 20 * MS);
+	/* COMPLETE is the answer. */
+	theirs[1].done = 1;
+	tell(1, FM_GROWTH_COMPLETE);
+	did(0, FM_GROWTH_COMPLETE);
+	did_no_more();
+	g.edge[0].due = NEVER;
+	assert_int_equal(fm_growth_expiry(&g), g.now + 20 * MS);
+	/* A cable that is lost gets no answer, nor does a growth that ended. */
+	tell(3, FM_GROWTH_COMPLETE);
+	fm_growth_port(&g, 3, &down, g.now);
+	assert_true(g.edge[3].ack == NEVER);
+	fm_growth_release(&g, g.now);
+	for (unsigned int p = 0; p < PORTS; p++)
+		assert_true(g.edge[p].ack == NEVER);
+}
+
 /* A message is repeated until the other end has confirmed all sums that it has to. */
 static void messages_are_repeated_until_confirmed(void **state)
 {
@@ -812,6 +835,7 @@ static void message_is_repeated_until_neighbour_is_silent(void **state)
 	invite(2);
 	nstages = 0;
 	g.probe = NEVER;
+	g.edge[0].ack = NEVER;
 	for (unsigned int i = 0; i < 20; i++) {
 		at = n = 0;
 		assert_int_equal(fm_growth_expiry(&g), g.now + 50 * MS);
@@ -920,6 +944,7 @@ int main(void)
 		cmocka_unit_test(step_that_cannot_be_taken_ends_growth),
 		cmocka_unit_test(message_of_other_membership_ends_growth),
 		cmocka_unit_test(refusals_before_membership_count),
+		cmocka_unit_test(message_is_answered_by_next_one_or_after_20_ms),
 		cmocka_unit_test(messages_are_repeated_until_confirmed),
 		cmocka_unit_test(new_growth_begins_anew),
 		cmocka_unit_test(member_that_is_told_to_releases_its_partition),

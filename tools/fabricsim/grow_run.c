@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/fm/grow/edge.h"
 #include "grow_run.h"
 #include "kernel/core/splitmix64.h"
 
@@ -74,8 +75,7 @@ static void send_growth(void *arg, unsigned int port, const struct fm_growth_msg
 		at += splitmix64_mix(s->seed += SPLITMIX64_STEP) % (s->c->jitter + 1u);
 	if (at < v->last[port])
 		at = v->last[port];
-	if (m->kind != FM_GROWTH_ACK)
-		v->last[port] = at;
+	v->last[port] = at;
 	mail = add_mail(s, at);
 	if (!mail)
 		return;
@@ -126,10 +126,20 @@ static void run_until_silent(struct grow_sim *s)
 			fm_growth_receive(&s->node[m.to].growth, m.port, &m.msg, s->now);
 			if (grow_searches(m.msg.kind))
 				s->out->hop_times = s->now;
-			if (m.msg.kind != FM_GROWTH_ACK)
-				s->out->end = s->now;
+			s->out->end = s->now;
 		}
 		slot->n = 0;
+	}
+}
+
+/* Counts the answers that no message has carried. They would follow soon after the end. */
+static void count_owed_answers(struct grow_sim *s, uint32_t nodes)
+{
+	for (uint32_t id = 0; id < nodes; id++) {
+		const struct fm_growth *g = &s->node[id].growth;
+
+		for (unsigned int p = 0; p < g->ports; p++)
+			s->out->messages[FM_GROWTH_ACK] += fm_edge_owes(&g->edge[p]);
 	}
 }
 
@@ -168,6 +178,7 @@ int grow_run(const struct grow_case *c, struct grow_result *out)
 		begin_nodes(&s, nodes);
 		s.failed = fm_growth_begin(&s.node[0].growth, 1, c->ask, &any, UINT64_MAX / 2, 0);
 		run_until_silent(&s);
+		count_owed_answers(&s, nodes);
 		out->counted = s.node[0].growth.found;
 		out->missing = c->ask - out->counted;
 		out->over = judge_end(&s, nodes);

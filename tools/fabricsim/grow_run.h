@@ -31,9 +31,9 @@ struct grow_case {
  * @members: nodes that became members
  * @counted: members of which the root knew when the search ended
  * @missing: nodes of which the root knew then that they were not found
- * @messages: messages of each kind
+ * @messages: messages of each kind; of ACK, those that would follow after the end
  * @hop_times: time of the last message of the search: PROPAGATE to COMPLETE
- * @end: time of the last message that was not an ACK
+ * @end: time of the last message
  * @over: at the end all members run, with numbers from 0 on; or, if nodes are missing, all are free
  */
 struct grow_result {

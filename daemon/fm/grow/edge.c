@@ -9,9 +9,11 @@
  * message makes up for a lost one, and a repeated message has no effect.
  *
  * An end repeats its last message until the other one has received all its sums. Every message
- * other than ACK and REFUSE is answered: by another message that the receiver sends over this cable
- * at once, or else by ACK. So a message is repeated only if it or its answer was lost. REFUSE is
- * itself an answer: if it was lost, the neighbour repeats PROPAGATE, and is refused again.
+ * other than ACK and REFUSE is answered within ACK_AFTER: by the next message that the receiver
+ * sends over this cable, whatever its kind, or else by ACK. This is sooner than REPEAT, so a
+ * message is repeated only if it or its answer was lost, or late. In a growth that is faster than
+ * ACK_AFTER, nearly all answers are messages that are sent anyway. REFUSE is itself an answer: if
+ * it was lost, the neighbour repeats PROPAGATE, and is refused again.
  *
  * A node that is not a member keeps no sums: it refuses everything that the asking end asks for. If
  * it becomes a member later, its sums for that cable begin with the amount that it has refused,
@@ -28,6 +30,7 @@
 #include "lib/deps/invariant.h"
 
 #define REPEAT (50 * MS)
+#define ACK_AFTER (20 * MS)
 /* after this many attempts the neighbour is silent: 1 s, less than the limit of root/grown.c */
 #define TRIES_MAX 20
 
@@ -35,7 +38,7 @@ void fm_edges_reset(struct fm_growth *g)
 {
 	memset(g->edge, 0, sizeof(g->edge));
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		g->edge[p].due = NEVER;
+		g->edge[p].due = g->edge[p].ack = NEVER;
 }
 
 /*
@@ -59,9 +62,9 @@ void fm_edge_send(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
 		.received = e->received, .life = g->life, .to = e->life, .first = e->first,
 		.total = g->total, .met = g->met, .end = g->end };
 
+	e->ack = NEVER;
 	if (!g->port[p].up)
 		return;
-	e->has_sent = true;
 	if (kind != FM_GROWTH_ACK && kind != FM_GROWTH_RELEASED && kind != FM_GROWTH_REFUSE) {
 		e->kind = kind;
 		e->due = g->now + REPEAT;
@@ -137,28 +140,45 @@ void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth
 	invariant(e->confirmed.asked <= e->sent.asked && e->confirmed.step <= e->sent.step);
 }
 
+void fm_edge_owe(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind)
+{
+	struct fm_growth_edge *e = &g->edge[p];
+
+	if (kind != FM_GROWTH_ACK && kind != FM_GROWTH_REFUSE)
+		e->ack = earlier(e->ack, g->now + ACK_AFTER);
+}
+
 void fm_edge_close(struct fm_growth *g, unsigned int p)
 {
 	g->open &= (uint16_t)~(1u << p);
-	g->edge[p].due = NEVER;
+	g->edge[p].due = g->edge[p].ack = NEVER;
 }
 
-uint16_t fm_edge_repeat(struct fm_growth *g)
+uint16_t fm_edges_due(struct fm_growth *g)
 {
 	uint16_t silent = 0;
 
 	for (unsigned int p = 0; p < g->ports; p++) {
 		struct fm_growth_edge *e = &g->edge[p];
 
-		if (e->due > g->now)
-			continue;
-		if (e->tries == TRIES_MAX) {
+		if (e->due <= g->now && e->tries == TRIES_MAX) {
 			e->due = NEVER;
 			silent |= (uint16_t)(1u << p);
-		} else {
+		} else if (e->due <= g->now) {
 			e->tries++;
 			fm_edge_send(g, p, e->kind);
 		}
+		if (e->ack <= g->now)
+			fm_edge_send(g, p, FM_GROWTH_ACK);
 	}
 	return silent;
+}
+
+uint64_t fm_edges_expiry(const struct fm_growth *g)
+{
+	uint64_t at = NEVER;
+
+	for (unsigned int p = 0; p < g->ports; p++)
+		at = earlier(at, earlier(g->edge[p].due, g->edge[p].ack));
+	return at;
 }

@@ -3,6 +3,7 @@
 #ifndef FM_GROWTH_EDGE_H
 #define FM_GROWTH_EDGE_H
 
+#include "daemon/fm/clock.h"
 #include "daemon/fm/grow/facts.h"
 
 /** fm_edges_reset() - forget all that was sent and received by all cables */
@@ -42,14 +43,23 @@ bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg 
  */
 void fm_edge_confirm(struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
-/** fm_edge_close() - ask for no more nodes by port @p, and repeat no message there */
+/**
+ * fm_edge_owe() - note that the other end at @p waits for an answer to the message @kind: the next
+ * message by this port, or ACK after a while
+ */
+void fm_edge_owe(struct fm_growth *g, unsigned int p, enum fm_growth_kind kind);
+
+/** fm_edge_close() - ask for no more nodes by port @p, and repeat or answer no message there */
 void fm_edge_close(struct fm_growth *g, unsigned int p);
 
 /**
- * fm_edge_repeat() - repeat the messages that are due. Return: mask of the ports by which no answer
- * came in time
+ * fm_edges_due() - repeat the messages and send the answers that are due. Return: mask of the ports
+ * by which no answer came in time
  */
-uint16_t fm_edge_repeat(struct fm_growth *g);
+uint16_t fm_edges_due(struct fm_growth *g);
+
+/** fm_edges_expiry() - Return: when fm_edges_due() has something to do; NEVER */
+uint64_t fm_edges_expiry(const struct fm_growth *g);
 
 /**
  * fm_edge_open() - Return: number of nodes that this end has asked for and that are not answered
@@ -58,6 +68,15 @@ uint16_t fm_edge_repeat(struct fm_growth *g);
 static inline uint32_t fm_edge_open(const struct fm_growth_edge *e)
 {
 	return e->sent.asked - e->received.done - e->received.back;
+}
+
+/**
+ * fm_edge_owes() - Return: true if the other end waits for an answer, which no message has carried
+ * yet
+ */
+static inline bool fm_edge_owes(const struct fm_growth_edge *e)
+{
+	return e->ack != NEVER;
 }
 
 #endif /* FM_GROWTH_EDGE_H */

@@ -20,7 +20,7 @@
  * @FM_GROWTH_START: all members of the partition have numbers
  * @FM_GROWTH_RELEASE: the partition ends
  * @FM_GROWTH_RELEASED: answer to RELEASE
- * @FM_GROWTH_ACK: answer to any other message, if there is nothing else to send
+ * @FM_GROWTH_ACK: answer to any other message, if nothing else is sent for a while
  */
 enum fm_growth_kind {
 	FM_GROWTH_PROPAGATE, FM_GROWTH_REFUSE, FM_GROWTH_DEAD_END, FM_GROWTH_COMPLETE,
@@ -150,18 +150,17 @@ struct fm_growth_ops {
  * @sent, @received: sums of this end and of the other
  * @confirmed: those of this end that the other one has confirmed
  * @kind: the last message that must be confirmed
- * @has_sent: this end has sent a message since it received one
  * @tries: how often @kind was repeated
  * @due: when @kind is repeated
+ * @ack: when the messages of the other end are answered by ACK, if by no other message before
  * @life: number of the other end's membership
  * @first: the number that was given to a child
  */
 struct fm_growth_edge {
 	struct fm_growth_sums sent, received, confirmed;
 	enum fm_growth_kind kind;
-	bool has_sent;
 	uint8_t tries;
-	uint64_t due;
+	uint64_t due, ack;
 	uint32_t life, first;
 };
 

@@ -354,9 +354,8 @@ static void receive_invitation(struct fm_growth *g, unsigned int p, const struct
 	fm_edges_reset(g);
 	g->edge[p].received.asked = m->sent.asked;
 	g->edge[p].life = m->life;
+	fm_edge_owe(g, p, m->kind);
 	join_growth(g, &m->id, &m->terms, (uint8_t)p, m->sent.asked);
-	if (!g->edge[p].has_sent)
-		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 
 /* Processes a message of a partition to which this node does not belong. */
@@ -465,11 +464,9 @@ static void receive_own(struct fm_growth *g, unsigned int p, const struct fm_gro
 		g->probe = g->now + PROBE;
 		g->probes = 0;
 	}
-	e->has_sent = m->kind == FM_GROWTH_ACK || m->kind == FM_GROWTH_REFUSE;
+	fm_edge_owe(g, p, m->kind);
 	fm_edge_confirm(g, p, m);
 	take_sums(g, p, m);
-	if (!e->has_sent && g->stage != FM_GROWTH_FREE && g->stage != FM_GROWTH_RELEASES)
-		fm_edge_send(g, p, FM_GROWTH_ACK);
 }
 
 /* Processes a RELEASE of this node's own partition. */
@@ -546,7 +543,7 @@ void fm_growth_due(struct fm_growth *g, uint64_t now)
 	uint16_t silent;
 
 	g->now = now;
-	silent = fm_edge_repeat(g);
+	silent = fm_edges_due(g);
 	if (silent)
 		judge_silent(g, silent);
 	if (g->limit <= now) {
@@ -562,9 +559,5 @@ void fm_growth_due(struct fm_growth *g, uint64_t now)
 
 uint64_t fm_growth_expiry(const struct fm_growth *g)
 {
-	uint64_t at = earlier(g->limit, g->probe);
-
-	for (unsigned int p = 0; p < g->ports; p++)
-		at = earlier(at, g->edge[p].due);
-	return at;
+	return earlier(fm_edges_expiry(g), earlier(g->limit, g->probe));
 }
