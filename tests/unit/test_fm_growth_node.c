@@ -453,6 +453,34 @@ static void release_is_passed_on_and_confirmed(void **state)
 	did_no_more();
 }
 
+/* The neighbour sends other messages instead, more often than RELEASE is repeated. */
+static void neighbour_that_confirms_no_release_holds_node_for_1_s(void **state)
+{
+	uint64_t since;
+
+	(void)state;
+	invite(2);
+	fm_growth_release(&g, 30);
+	for (unsigned int p = 1; p < PORTS; p++)
+		tell(p, FM_GROWTH_RELEASED);
+	since = g.now;
+	nstages = 0;
+	while (!nstages && g.now < since + 10000 * MS) {
+		uint64_t next = g.now + 40 * MS;
+
+		n = at = 0;
+		tell(0, FM_GROWTH_COMPLETE);
+		did(0, FM_GROWTH_RELEASE);
+		tell(1, FM_GROWTH_COMPLETE);	/* nor does one that has confirmed it */
+		did(1, FM_GROWTH_RELEASE);
+		if (fm_growth_expiry(&g) <= next)
+			fm_growth_due(&g, fm_growth_expiry(&g));
+		g.now = next;
+	}
+	was(FM_GROWTH_FREE);
+	assert_true(g.now <= since + 1100 * MS);
+}
+
 static void only_cables_of_tree_end_growth(void **state)
 {
 	const struct fm_growth_port down = { .up = false }, slow = { .up = true, .rate = 1 };
@@ -510,6 +538,32 @@ static void impossible_messages_end_growth(void **state)
 		if (k != 9)
 			assert_int_equal(g.end.why, forgotten ? FM_GROWTH_FORGOTTEN : FM_GROWTH_FORGED);
 		assert_int_equal(g.end.port, p);
+	}
+}
+
+/*
+ * Two messages that are true one by one: all nodes were found, and none was. The growth would wait for
+ * other answers until its limit.
+ */
+static void answers_that_exceed_the_question_together_are_forged(void **state)
+{
+	struct fm_growth_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		begin_growth(9);
+		theirs[1].done = k ? 0 : 2;
+		theirs[1].back = k ? 2 : 0;
+		tell(1, k ? FM_GROWTH_DEAD_END : FM_GROWTH_COMPLETE);
+		m = message(1, FM_GROWTH_DEAD_END);
+		m.sent.done = k;
+		m.sent.back = !k;
+		nstages = 0;
+		fm_growth_receive(&g, 1, &m, g.now + 1);
+		was(FM_GROWTH_RELEASES);
+		/* What was given back may be forgotten, if the neighbour has started again. */
+		assert_int_equal(g.end.why, k ? FM_GROWTH_FORGOTTEN : FM_GROWTH_FORGED);
+		assert_int_equal(g.end.port, 1);
 	}
 }
 
@@ -939,9 +993,11 @@ int main(void)
 		cmocka_unit_test(node_refuses_what_it_cannot_join),
 		cmocka_unit_test(messages_of_other_growths_get_an_answer),
 		cmocka_unit_test(release_is_passed_on_and_confirmed),
+		cmocka_unit_test(neighbour_that_confirms_no_release_holds_node_for_1_s),
 		cmocka_unit_test(only_cables_of_tree_end_growth),
 		cmocka_unit_test(impossible_messages_end_growth),
 		cmocka_unit_test(step_that_cannot_be_taken_ends_growth),
+		cmocka_unit_test(answers_that_exceed_the_question_together_are_forged),
 		cmocka_unit_test(message_of_other_membership_ends_growth),
 		cmocka_unit_test(refusals_before_membership_count),
 		cmocka_unit_test(message_is_answered_by_next_one_or_after_20_ms),

@@ -20,8 +20,12 @@
  * which the first message of the other end contains.
  *
  * Invariant, for each sum: confirmed <= sent at each end, and received at one end <= sent at the
- * other. So a message is forged if it confirms more than was sent, or answers for more nodes than
- * were asked for.
+ * other. So a message is forged if it confirms more than was sent, or if it and those before it
+ * together answer for more nodes than were asked for: the largest sums count, because those are
+ * kept. Otherwise one message could say that all nodes were found and the next one that none was.
+ * fm_edge_open() would be below 0, and the growth would wait for answers until its limit
+ * (answers_that_exceed_the_question_together_are_forged()). A manager that has started again since
+ * it refused contradicts itself without a lie: it no longer knows that it gave nodes back.
  */
 #include <string.h>
 
@@ -97,17 +101,28 @@ void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m)
 	e->received.asked = back;
 }
 
+/* Return: true if the other end answers for nodes that it has given back, as it no longer knows. */
+static bool has_forgotten_refusal(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
+{
+	return m->sent.back < e->received.back &&
+	       (uint64_t)m->sent.done + e->received.back > e->sent.asked;
+}
+
 bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
 {
 	const struct fm_growth_edge *e = &g->edge[p];
 
 	return (m->to && m->to != g->life) || (e->life && m->life && m->life != e->life) ||
-	       ((!m->to || p == g->up) && m->received.back > e->sent.back);
+	       ((!m->to || p == g->up) && m->received.back > e->sent.back) ||
+	       has_forgotten_refusal(e, m);
 }
 
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
 {
-	return (uint64_t)m->sent.done + m->sent.back <= e->sent.asked &&
+	uint64_t done = later(m->sent.done, e->received.done);
+	uint64_t back = later(m->sent.back, e->received.back);
+
+	return done + back <= e->sent.asked &&
 	       m->received.asked <= e->sent.asked && m->received.done <= e->sent.done &&
 	       m->received.back <= e->sent.back && m->received.step <= e->sent.step &&
 	       m->sent.asked <= TORUS_MAX_NODES;

@@ -32,8 +32,8 @@ void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m);
 bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m);
 
 /**
- * fm_edge_is_true() - Return: false if @m contradicts what this end has sent, even if messages were
- * lost
+ * fm_edge_is_true() - Return: false if @m contradicts what this end has sent, or earlier messages
+ * of the other end, even if messages were lost
  */
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m);
 

@@ -98,7 +98,7 @@ void fm_growth_close(struct fm_growth *g, bool closed)
 	g->closed = closed;
 }
 
-static bool is_same_growth(const struct fm_growth_id *a, const struct fm_growth_id *b)
+bool fm_growth_same(const struct fm_growth_id *a, const struct fm_growth_id *b)
 {
 	return a->guid == b->guid && a->serial == b->serial;
 }
@@ -343,7 +343,7 @@ static void receive_invitation(struct fm_growth *g, unsigned int p, const struct
 		met = FM_GROWTH_MET_BUSY;
 	else if (!(find_fit_ports(g, &m->terms) >> p & 1))
 		met = FM_GROWTH_MET_TERMS;
-	if (met || m->received.back || is_same_growth(&g->refused[p], &m->id)) {
+	if (met || m->received.back || fm_growth_same(&g->refused[p], &m->id)) {
 		g->refused[p] = m->id;
 		fm_edge_answer(g, p, m, FM_GROWTH_REFUSE, met);
 		return;
@@ -485,7 +485,7 @@ void fm_growth_receive(struct fm_growth *g, unsigned int p, const struct fm_grow
 	if (p >= g->ports || !g->port[p].up)
 		return;
 	g->now = now;
-	if (g->stage == FM_GROWTH_FREE || !is_same_growth(&g->id, &m->id))
+	if (g->stage == FM_GROWTH_FREE || !fm_growth_same(&g->id, &m->id))
 		receive_other(g, p, m);
 	else if (m->kind == FM_GROWTH_RELEASE)
 		receive_release(g, p, m);
@@ -494,7 +494,7 @@ void fm_growth_receive(struct fm_growth *g, unsigned int p, const struct fm_grow
 	else if (m->kind == FM_GROWTH_RELEASED)
 		fm_release_confirmed(g, p);
 	else if (m->kind != FM_GROWTH_ACK)
-		fm_edge_send(g, p, FM_GROWTH_RELEASE);
+		fm_release_again(g, p);
 }
 
 /* --- cables and time --------------------------------------------------------------- */

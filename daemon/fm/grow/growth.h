@@ -27,6 +27,9 @@ void fm_growth_init(struct fm_growth *g, const struct fm_growth_ops *ops, void *
 int fm_growth_begin(struct fm_growth *g, uint64_t serial, uint32_t total,
 		    const struct fm_growth_terms *terms, uint64_t limit, uint64_t now);
 
+/** fm_growth_same() - Return: true if both names are those of one growth */
+bool fm_growth_same(const struct fm_growth_id *a, const struct fm_growth_id *b);
+
 /** fm_growth_release() - end the partition of this node. Return: 0; -ENOENT it has none */
 int fm_growth_release(struct fm_growth *g, uint64_t now);
 

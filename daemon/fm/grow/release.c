@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How a member leaves its partition, which ends: Release and Lemma 4 in growth.c. */
+/*
+ * How a member leaves its partition, which ends: Release and Lemma 4 in growth.c.
+ *
+ * A member that releases is not free yet, so this must end, whatever its neighbours send. It ends
+ * at each port when the neighbour confirms it, when the cable is lost, or when RELEASE has been
+ * repeated TRIES_MAX times (edge.c), after 1 s. Other messages of the neighbour are answered by
+ * RELEASE, too, but do not put the next repeat off
+ * (neighbour_that_confirms_no_release_holds_node_for_1_s()).
+ */
 #include "daemon/fm/clock.h"
 #include "daemon/fm/grow/edge.h"
 #include "daemon/fm/grow/release.h"
@@ -50,4 +58,12 @@ void fm_release_confirmed(struct fm_growth *g, unsigned int p)
 	g->owed &= (uint16_t)~(1u << p);
 	if (!g->owed)
 		forget_partition(g);
+}
+
+void fm_release_again(struct fm_growth *g, unsigned int p)
+{
+	uint64_t due = g->edge[p].due;
+
+	fm_edge_send(g, p, FM_GROWTH_RELEASE);
+	g->edge[p].due = due;
 }

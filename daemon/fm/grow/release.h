@@ -23,4 +23,7 @@ void fm_release_give_up(struct fm_growth *g, enum fm_growth_why why, unsigned in
  */
 void fm_release_confirmed(struct fm_growth *g, unsigned int p);
 
+/** fm_release_again() - answer a neighbour that does not know yet that this node has left */
+void fm_release_again(struct fm_growth *g, unsigned int p);
+
 #endif /* FM_GROWTH_RELEASE_H */
