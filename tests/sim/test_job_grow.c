@@ -18,7 +18,7 @@
 #include "tools/fabricsim/world_impl.h"
 
 #define TAKEOVER (3 * SEC)
-#define HELD (31 * SEC)		/* longer than a member waits for its job */
+#define HELD (5 * SEC)		/* longer than a member waits for its job */
 
 static struct trial s;
 static char why[FM_TEXT_MAX];

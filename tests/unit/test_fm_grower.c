@@ -27,7 +27,8 @@
 #define PORTS	2		/* 0: to the next node, 1: to the one before */
 #define GUID	100
 #define RESEND	(100 * MS)
-#define HOLD	(30 * SEC)
+#define HOLD	(3 * SEC)
+#define EARLY	(250 * MS)
 #define PACKETS	64
 
 /* struct packet - a management packet on its way */
@@ -41,6 +42,7 @@ static struct fm_entry entry[NODES];
 static uint16_t closed[NODES];
 static bool up[NODES][PORTS + 2], has_table;
 static bool deaf;		/* packets to the last node are lost */
+static bool usurped;		/* packets to node 0 reach somebody else */
 static unsigned int used;	/* ports in use by the shape that nodes know */
 static struct packet queue[PACKETS];
 static unsigned int queued, sent, dropped;
@@ -111,7 +113,7 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 	sent++;
 	assert_true(port < PORTS);
 	if (queued == PACKETS || (port ? !from : from == NODES - 1) ||
-	    (deaf && !port && from + 2 == NODES)) {
+	    (deaf && !port && from + 2 == NODES) || (usurped && port && from == 1)) {
 		dropped++;
 		return;
 	}
@@ -210,15 +212,35 @@ static void run(uint64_t until)
 	}
 }
 
-static void order(unsigned int i, uint64_t serial, uint32_t nodes, uint8_t links, uint32_t rate)
+/* The order of the root, at node @at. */
+static void order_at(unsigned int at, unsigned int first, uint64_t serial, uint32_t nodes,
+		     uint8_t links, uint32_t rate)
 {
 	const struct fm_grow_msg m = {
-		.guid = GUID + i, .serial = serial, .nodes = nodes, .links = links, .rate = rate,
+		.guid = GUID + first, .serial = serial, .nodes = nodes, .links = links, .rate = rate,
 		.limit_ms = 1000,
 	};
 
+	fm_grower_order(&node[at], &m);
+}
+
+static void order(unsigned int i, uint64_t serial, uint32_t nodes, uint8_t links, uint32_t rate)
+{
 	for (unsigned int n = 0; n < NODES; n++)
-		fm_grower_order(&node[n], &m);
+		order_at(n, i, serial, nodes, links, rate);
+}
+
+/* Node 1 gets a message of somebody in the place of node 0; ACK confirms that it is a member. */
+static void tell(enum fm_growth_kind kind, uint64_t serial)
+{
+	const struct fm_growth_msg m = {
+		.kind = kind, .id = { GUID, serial }, .life = 5, .total = 2, .sent = { .asked = 1 },
+		.received = { .done = kind == FM_GROWTH_ACK },
+	};
+	uint8_t data[FM_GROWTH_BYTES];
+
+	fm_growth_put(data, &m);
+	assert_true(fm_grower_packet(&node[1], 1, data, sizeof(data)));
 }
 
 static void forget_reports(void)
@@ -336,6 +358,89 @@ static void members_leave_by_themselves_without_a_root(void **state)
 	end();
 }
 
+static void members_leave_when_they_join_another_root(void **state)
+{
+	(void)state;
+	begin();
+	order(1, 7, NODES, 0, 0);
+	run(now + 10 * MS);
+	forget_reports();
+	for (unsigned int i = 0; i < NODES; i++)
+		node[i].term++;
+	run(now + 10 * MS);
+	assert_int_equal(reports[0] + reports[1] + reports[2], 0);
+	expect_all_free(0, 8);
+	end();
+}
+
+/*
+ * A neighbour that invites node 1 again and again gets it only for growths that the root has ordered,
+ * and only until it would have given them up.
+ */
+static void growth_that_no_root_has_ordered_gets_no_node(void **state)
+{
+	uint64_t free_at = 0, until;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < 200; i++) {
+		tell(FM_GROWTH_PROPAGATE, 1000 + i / 8);
+		run(now + 50 * MS);
+		order(1, 7 + i, 1, 0, 0);
+		run(now);
+		assert_int_equal(reported[1].serial, 7 + i);
+		assert_int_equal(reported[1].err, 0);
+		order(1, 7 + i, 0, 0, 0);
+		run(now + MS);
+	}
+	end();
+	begin();
+	usurped = true;
+	order_at(1, 0, 7, 2, 0, 0);
+	for (until = now + 2 * HOLD; now < until; run(now + 20 * MS)) {
+		tell(FM_GROWTH_PROPAGATE, 7);
+		tell(FM_GROWTH_ACK, 7);
+		order_at(1, 1, 8 + now, 1, 0, 0);
+		run(now);
+		if (!reported[1].err && reported[1].serial == 8 + now && !free_at)
+			free_at = now;
+	}
+	assert_in_range(free_at, SEC + HOLD, SEC + HOLD + 1200 * MS);
+	usurped = false;
+	end();
+}
+
+/* Node 1 gets the order after the invitation: it joins at once then, unless it was invited long ago. */
+static void invitation_waits_for_the_order(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		begin();
+		order_at(0, 0, 7, 2, 0, 0);
+		run(now + 40 * MS + (k == 1 ? EARLY : 0));
+		assert_int_equal(reports[0], k == 1);
+		if (k == 2)		/* the invitation was withdrawn */
+			tell(FM_GROWTH_RELEASE, 7);
+		if (k == 3) {		/* the cable was lost meanwhile */
+			up[1][1] = false;
+			fm_grower_link(&node[1], &(struct torus_link) { .port = 1 });
+			up[1][1] = true;
+		}
+		order_at(1, 0, 7, 2, 0, 0);
+		run(now + MS);
+		assert_int_equal(reports[1], k == 0);
+		assert_true(!reports[1] || reported[1].serial == 7);
+		if (k == 1) {
+			assert_int_equal(reported[0].why, FM_GROWTH_TOO_FEW);
+			assert_int_equal(reported[0].met, FM_GROWTH_MET_BUSY);
+		}
+		order(0, 7, 0, 0, 0);
+		run(now + 10 * MS);
+		expect_all_free(2, 8);
+		end();
+	}
+}
+
 static void first_member_reports_why_a_growth_ended(void **state)
 {
 	(void)state;
@@ -352,7 +457,7 @@ static void first_member_reports_why_a_growth_ended(void **state)
 	assert_int_equal(reported[0].port, FM_GROWTH_NO_PORT);
 	assert_int_equal(reports[1] + reports[2], 0);
 	run(now + HOLD);
-	assert_true(reports[0] > 200 && reports[0] < 302);
+	assert_true(reports[0] > 20 && reports[0] < 32);
 	forget_reports();
 	run(now + HOLD);
 	assert_int_equal(reports[0], 0);
@@ -631,14 +736,15 @@ static void lack_of_memory_is_reported(void **state)
 	run(now + MS);
 	assert_true(memory_failed());
 	assert_int_equal(reported[0].err, ENOMEM);
-	order(0, 7, 0, 0, 0);
-	memory_fails_at(2);		/* at the neighbour, which seems to have lost the packet */
-	order(0, 8, 2, 0, 0);
-	run(now + 10 * MS);
+	end();
+	begin();
+	memory_fails_at(1);		/* a node that gets an invitation seems to have lost it */
+	tell(FM_GROWTH_PROPAGATE, 7);
 	assert_true(memory_failed());
-	run(now + 100 * MS);
+	order(0, 7, 2, 0, 0);
+	run(now + 10 * MS);
 	assert_false(reported[1].ended);
-	assert_int_equal(reported[1].serial, 8);
+	assert_int_equal(reported[1].serial, 7);
 	end();
 	memory_fails_at(1);
 	assert_false(fm_grower_new(&fm));
@@ -653,6 +759,9 @@ int main(void)
 		cmocka_unit_test(order_is_obeyed_once_and_by_the_named_node),
 		cmocka_unit_test(members_leave_when_the_root_gives_up),
 		cmocka_unit_test(members_leave_by_themselves_without_a_root),
+		cmocka_unit_test(members_leave_when_they_join_another_root),
+		cmocka_unit_test(growth_that_no_root_has_ordered_gets_no_node),
+		cmocka_unit_test(invitation_waits_for_the_order),
 		cmocka_unit_test(first_member_reports_why_a_growth_ended),
 		cmocka_unit_test(member_that_has_reported_reports_the_end),
 		cmocka_unit_test(loss_of_a_cable_ends_a_growth),
