@@ -95,9 +95,10 @@ static void cut_between(void)
 
 /*
  * Splits a fabric and its service network: the nodes of @mask are the west. The part that the cut
- * leaves without the root has one of its own after member_max.
+ * leaves without the root has one of its own after member_max. @ends: the node that loses its power
+ * at the same time, or none.
  */
-static void begin(const char *shape, uint64_t mask, uint64_t seed)
+static void begin_without(const char *shape, uint64_t mask, uint32_t ends, uint64_t seed)
 {
 	struct world_config c;
 
@@ -109,9 +110,16 @@ static void begin(const char *shape, uint64_t mask, uint64_t seed)
 	s.sparing = true;
 	trial_traffic(&s, 1 * MS);
 	west_mask = mask;
+	if (ends != TORUS_NO_NODE)
+		world_power(s.w, ends, false);
 	world_partition(s.w, mask);
 	cut_between();
 	trial_run(&s, 9 * SEC);
+}
+
+static void begin(const char *shape, uint64_t mask, uint64_t seed)
+{
+	begin_without(shape, mask, TORUS_NO_NODE, seed);
 }
 
 /* Mends the service network: the parts become one. */
@@ -279,6 +287,73 @@ static void no_epoch_of_a_neighbour_is_used_again(void **state)
 	}
 }
 
+static uint32_t find_root(uint64_t guid)
+{
+	uint32_t root = 0;
+
+	while (world_fm(s.w, root)->guid != guid)
+		root++;
+	return root;
+}
+
+/* Fails if a node other than @except does not follow @root. */
+static void all_follow(uint32_t root, uint32_t except, uint64_t seed)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		const struct fm *fm = world_fm(s.w, i);
+
+		if (i != except && (fm->cut_off || fm->root_guid != world_fm(s.w, root)->guid))
+			fail_msg("seed %llu: node %u does not follow root %u",
+				 (unsigned long long)seed, i, root);
+	}
+}
+
+/*
+ * The root of a ring loses its power while the ring and its service network are cut in two, so that
+ * both parts get a root of the same epoch. Then all is mended, but with @apart the two roots do not
+ * reach each other. Only the later one claims once more, and node 0, which has just started, may claim,
+ * too. Then one leads all nodes that reach it.
+ */
+static void equals_meet(bool apart, uint64_t seed)
+{
+	uint32_t west, east, root;
+	uint64_t epoch;
+
+	begin_without("6", HALF_RING, 0, seed);
+	west = leads(true);
+	east = leads(false);
+	epoch = fm_epoch(world_fm(s.w, west));
+	assert_int_equal(fm_epoch(world_fm(s.w, east)), epoch);
+	world_partition(s.w, 0);
+	world_one_way(s.w, west, east, apart);
+	world_one_way(s.w, east, west, apart);
+	world_power(s.w, 0, true);
+	for (uint32_t i = 0; i < world_cables(s.w); i++)
+		world_cut(s.w, i, false);
+	trial_run(&s, JOINED);
+	root = find_root(world_fm(s.w, 0)->root_guid);
+	for (unsigned int i = 0; i < 100; i++) {
+		all_follow(root, apart ? (root == west ? east : west) : TORUS_NO_NODE, seed);
+		trial_run(&s, 50 * MS);
+	}
+	if (fm_epoch(world_fm(s.w, root)) > epoch + 2)
+		fail_msg("seed %llu: epoch %llu after %llu", (unsigned long long)seed,
+			 (unsigned long long)fm_epoch(world_fm(s.w, root)),
+			 (unsigned long long)epoch);
+	if (apart)
+		assert_true(trial_problem(&s, "root", "does not reach it at"));
+	join(0, seed);
+}
+
+static void two_roots_of_one_epoch_need_two_further_epochs_at_most(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5 * SEEDS; seed += trial_every()) {
+		equals_meet(false, seed);
+		equals_meet(true, seed);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -289,6 +364,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(part_of_split_torus_gets_another_root),
 		cmocka_unit_test(part_with_bare_majority_gets_another_root),
 		cmocka_unit_test(no_epoch_of_a_neighbour_is_used_again),
+		cmocka_unit_test(two_roots_of_one_epoch_need_two_further_epochs_at_most),
 	};
 
 	if (argc > 1)

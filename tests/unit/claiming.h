@@ -59,7 +59,7 @@ static struct fm_record record[RECORDS];
 static struct fm_conn conn[CONNS];
 static unsigned int conns = CONNS;
 static bool here[RECORDS], enough, obeys, above, arbiter_waits, arbiter_lets, arbiter_ends;
-static bool own, knows, shuns, retries, handed, relieves, named;
+static bool own, knows, obeys_later, shuns, retries, handed, relieves, named;
 static uint64_t lag, latest, credible;
 static uint32_t count_here, count_need;
 static struct fm_answer answer;
@@ -109,6 +109,13 @@ bool fm_follow_retries(const struct fm *f, const struct fm_init *i)
 	(void)f;
 	(void)i;
 	return retries;
+}
+
+bool fm_follow_obeys_later(const struct fm *f, const struct fm_init *i)
+{
+	(void)f;
+	(void)i;
+	return obeys_later;
 }
 
 bool fm_follow_knows(const struct fm *f, uint64_t guid)

@@ -271,13 +271,14 @@ static void new_root_waits_for_nodes_from_its_lead_on(void **state)
 
 /* --- to whom it gives way -------------------------------------------------------------------- */
 
-enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, ASKS_LONG, STAGES };
+enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, ASKS_LONG, CLAIMS, STAGES };
 
 static void take_stage(unsigned int stage)
 {
 	struct fm_root *r = s.fm->root;
 
-	r->stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS : FM_STAGE_LEADS;
+	r->stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS :
+		   stage == CLAIMS ? FM_STAGE_CLAIMS : FM_STAGE_LEADS;
 	r->begun = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
 	r->settled = stage == SETTLED || stage == SETTLED_ALONE;
 	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
@@ -304,6 +305,9 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 			return !before;
 		return ((epochs >= 0 && own) || stage == ASKS_LONG) &&
 		       (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
+	case CLAIMS:
+		return !before && (init->asks || (own && (init->root_guid != fm->led.guid ||
+							  init->epoch > fm->led.epoch)));
 	case LEADS:
 		return !init->asks && (!before || init->settled) && own;
 	case SETTLED:
@@ -312,7 +316,8 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 		if (init->asks)
 			return false;
 		return epochs > 0 || (!before && kin) ||
-		       (!epochs && init->settled && (!before || init->guid != init->root_guid));
+		       (!epochs && init->settled &&
+			(!before || (!kin && init->guid != init->root_guid)));
 	}
 }
 

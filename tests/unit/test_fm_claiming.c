@@ -22,7 +22,7 @@ static void start(void)
 	memset(&fm.kept, 0, sizeof(fm.kept));
 	assert_true(fm_claim_new(&root));
 	enough = above = arbiter_waits = arbiter_ends = false;
-	own = knows = shuns = retries = handed = relieves = named = false;
+	own = knows = obeys_later = shuns = retries = handed = relieves = named = false;
 	obeys = arbiter_lets = true;
 	conns = CONNS;
 	lag = count_here = count_need = 0;
@@ -467,7 +467,7 @@ static void root_that_leads_gives_way_as_rules_say(void **state)
 		else
 			yields = (is_later && knows) ||
 				 (single && (epoch > 8 || (epoch == 8 && init.settled)) &&
-				  (epoch > 8 || is_later || init.guid != init.root_guid));
+				  (is_later || (!knows && init.guid != init.root_guid)));
 		assert_int_equal(fm_claim_yields(&fm, &init), here_leads && yields);
 		init.root_guid = SELF;
 		assert_false(fm_claim_yields(&fm, &init));
@@ -477,24 +477,29 @@ static void root_that_leads_gives_way_as_rules_say(void **state)
 static void node_that_asks_gives_way_as_rules_say(void **state)
 {
 	(void)state;
-	for (unsigned int k = 0; k < 256 * 3; k++) {
-		uint64_t epoch = 8 + k / 256 - 1;
+	for (unsigned int k = 0; k < 1024 * 3; k++) {
+		uint64_t epoch = 8 + k / 1024 - 1;
 		bool leading = k & 1, lost = k & 2, fails = k & 4, before = k & 8;
 		struct fm_init init = { .guid = SELF + 1, .root_guid = SELF - 1 + 2 * !!(k & 16),
 					.lost = !leading && lost, .asks = !leading,
 					.epoch = epoch };
-		bool is_later = epoch > 8 || (epoch == 8 && (k & 16)), yields;
+		bool is_later = epoch > 8 || (epoch == 8 && (k & 16)), claims = k & 256, yields;
 
 		asks_for_once();
+		if (claims)
+			root.stage = FM_STAGE_CLAIMS;
 		fm.root_epoch = 8;
 		own = k & 32;
+		obeys_later = k & 512;
 		shuns = k & 64;
 		retries = k & 128;
 		fm.now += ASK_MAX - !fails;
 		fm.led.guid = before ? init.root_guid : SELF + 3;
 		fm.led.epoch = 8;
 		if (leading)	/* but not to the root that was lost, in the same epoch */
-			yields = (fails || (epoch >= 8 && own)) && !(before && epoch <= 8);
+			yields = !(before && epoch <= 8) &&
+				 (claims ? is_later && own :
+				  fails || (epoch >= 8 && own && !obeys_later));
 		else
 			yields = !lost && is_later && (!shuns || retries);
 		assert_int_equal(fm_claim_yields(&fm, &init), yields);

@@ -20,12 +20,13 @@
  * root refuses the node, it counts as lost.
  *
  * A node that has lost its root follows
- *  - a root that leads, if its epoch is not before the one that the node knows, and the neighbour
- *    or the root is in its table: another fabric of the same name and key may be cabled to this
- *    one, and would give the node another place. It follows any root that leads if the node that it
- *    follows has asked without success, or has been lost, for GIVE_UP: that one leads no node here.
- *    If that root is of an earlier epoch, it then learns the later epoch, and asks all nodes again
- *    in an epoch after that (root/epoch.c);
+ *  - a root that leads, if its epoch is not before the one that the node knows, the root that the
+ *    node's NIC obeys is not later, and the neighbour or the root is in the node's table: another
+ *    fabric of the same name and key may be cabled to this one, and would give the node another
+ *    place. It follows any root that leads if the node that it follows has asked without success,
+ *    or has been lost, for GIVE_UP: that one leads no node here. If the root that leads is not
+ *    later than the one that the NIC obeys, it then learns that epoch, and asks all nodes again in
+ *    an epoch after that (root/epoch.c has the reason for this order);
  *  - else an asking node; and of two asking nodes, the one of the later epoch, or in one epoch the
  *    one with the greater GUID, unless a connection to it has just failed.
  *
@@ -80,6 +81,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/uplink.h"
@@ -218,6 +220,13 @@ void fm_follow_reached(struct fm *fm)
 
 	if (u)
 		*u = (struct unreached){ 0 };
+}
+
+bool fm_follow_obeys_later(const struct fm *fm, const struct fm_init *init)
+{
+	uint64_t epoch, root = fm_nic_root(fm, &epoch);
+
+	return fm_follow_later(epoch, root, init->epoch, init->root_guid);
 }
 
 bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)
@@ -431,8 +440,9 @@ static bool prefers_root(const struct fm *fm, const struct fm_init *init)
 		return later && may_be_same_fabric(fm, init);
 	if (may_lead(fm))
 		return later;
-	return gives_up(fm) || (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
-				fm_follow_own(fm, init));
+	return gives_up(fm) ||
+	       (init->epoch >= fm->root_epoch && !names_lost_root(fm, init) &&
+		!fm_follow_obeys_later(fm, init) && fm_follow_own(fm, init));
 }
 
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init, bool reached)

@@ -81,6 +81,11 @@ bool fm_follow_retries(const struct fm *fm, const struct fm_init *init);
  */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
 /**
+ * fm_follow_obeys_later() - Return: true if the NIC of this node obeys a root that counts as later
+ * than that of the Init, which therefore would have to ask all its nodes again to lead this one
+ */
+bool fm_follow_obeys_later(const struct fm *fm, const struct fm_init *init);
+/**
  * fm_follow_outdoes() - Return: true if both this node's root and the one that the Init names lead,
  * and this node's is the later one
  */

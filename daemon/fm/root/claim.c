@@ -40,7 +40,8 @@
  *
  * How asking ends.
  *  - A node asks only while no neighbour's Init names a root of its fabric that leads in its epoch
- *    or a later one (node/follow.c).
+ *    or a later one, and is not before the root that its NIC obeys; while it claims, only a root
+ *    that is later than its claim ends that (epoch.c).
  *  - If it asks without success for ASK_MAX, it joins any root that leads, also one of an earlier
  *    epoch. That root learns the later epoch from it, and asks all nodes again.
  *  - If no root has led the node since its manager started, and another candidate takes part, the
@@ -53,7 +54,8 @@
  *    again (epoch.c).
  *
  * A root that leads gives way to a later root that leads a neighbour of its fabric, but only if it
- * can reach that root (node/try.c).
+ * can reach that root (node/try.c). A root that leads no other node, beside nodes that it does not
+ * know, also gives way to a root of its own epoch that leads these.
  *
  * Another fabric of the same name and key may be cabled to this one. If a root that leads no other
  * node finds nodes of that fabric that have lost their root in a later epoch, it asks again, and
@@ -724,6 +726,33 @@ uint64_t fm_claim_expiry(const struct fm *fm)
 	return fm->root->asking->at;
 }
 
+/*
+ * Return: true if this node, which asks or claims, gives way to the root of the Init, which leads;
+ * @later: it is later than this node's claim.
+ */
+static bool yields_to_leader(const struct fm *fm, const struct fm_init *init, bool later)
+{
+	if (init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch)
+		return false;
+	if (has_no_success(fm))
+		return true;
+	if (!fm_follow_own(fm, init))
+		return false;
+	return fm->root->stage == FM_STAGE_CLAIMS ? later :
+	       init->epoch >= fm->root_epoch && !fm_follow_obeys_later(fm, init);
+}
+
+/*
+ * Return: true if this root, which leads no other node, gives way to the root of the Init, which is
+ * not later than it, because that root leads others, which do not know this one (the Init is not of
+ * the root itself, and this root does not know the sender).
+ */
+static bool yields_to_strangers(const struct fm *fm, const struct fm_init *init)
+{
+	return init->settled && init->epoch == fm->root_epoch && init->guid != init->root_guid &&
+	       !fm_follow_knows(fm, init->guid);
+}
+
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 {
 	const struct fm_root *r = fm->root;
@@ -733,9 +762,7 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (init->root_guid == fm->guid)
 		return false;
 	if (!fm_claim_leads(fm))
-		return leads ? ((init->epoch >= fm->root_epoch && fm_follow_own(fm, init)) ||
-				has_no_success(fm)) &&
-			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
+		return leads ? yields_to_leader(fm, init, later) :
 			       !init->lost && later &&
 			       (!fm_follow_shuns(fm, init) || fm_follow_retries(fm, init));
 	if (!leads)
@@ -744,8 +771,8 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (!r->settled)
 		return (later || (init->settled && !r->asking->won)) && fm_follow_own(fm, init);
 	if (r->joiners == 1 && (init->epoch > fm->root_epoch ||
-				(init->settled && init->epoch == fm->root_epoch &&
-				 (later || init->guid != init->root_guid))))
+				(init->settled && init->epoch == fm->root_epoch && later) ||
+				yields_to_strangers(fm, init)))
 		return true;
 	return later && fm_follow_knows(fm, init->guid);
 }

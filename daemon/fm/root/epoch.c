@@ -57,8 +57,43 @@
  *  - Of two roots of one number the one of the lesser GUID gives way when they learn of each other
  *    (claim.c), and its nodes leave it (node/follow.c).
  *
- * Tests: tests/unit/test_fm_epoch.c; tests/sim/test_split.c; tests/sim/check_epoch.c checks in all
- * random histories that no data passes between NICs with rows of two such roots.
+ * When such parts meet, a node of one part comes to the root of the other, which asks all nodes
+ * again. Its nodes have no root meanwhile. If they followed the root of the first part then, that
+ * one would have to ask again, too, and both would have the next number: they could claim in turn
+ * without end, and none would lead, even if all nodes reach each other. So all changes go up in one
+ * order, that by number and then by GUID:
+ *
+ *  - A node that is led leaves its root only for a later one, and a root that leads gives way only
+ *    to a later one. A root that leads no other node also gives way to one of the same number that
+ *    leads some, but only if it does not know them: they do not know it either, as a rule, and stay
+ *    where they are.
+ *  - A node that has lost its root, or asks, follows no root that leads, if the root that its own
+ *    NIC obeys is later. A node that claims gives way only to a root that is later than its claim.
+ *
+ * Then it ends. A root asks again only because of a node that obeys a root of the same number and
+ * a lesser GUID (or that has given up, which takes seconds). Let the roots be in the order of
+ * their GUIDs. The first one never asks again. The second one does so while it has the number of
+ * the first, thus once. In general each one does so once at most for each number that a root
+ * before it has had. After that all numbers are different, no root asks again, and all nodes that
+ * reach the latest root follow it. This takes the time of these claims, some milliseconds each,
+ * and of the waits after attempts that failed (node/try.c). A rank is better here than a random
+ * pause: no node has to wait, and the bound is certain.
+ *
+ *  - If a root has died, there is none of the same number in most cases, and the rules change
+ *    nothing. If there is one, of a lesser GUID, nodes of the dead root follow it only when they
+ *    give up (2 s), unless a candidate among them leads before.
+ *  - A node that lies gains nothing by these rules. They never let a node wait because of what
+ *    others tell of roots that do not lead; they only let it decline roots, by what its own NIC
+ *    obeys, and it declines none when it has given up. A HELLO with a false epoch makes a root ask
+ *    again, with or without them.
+ *  - A root that does not reach the latest one goes on with those who reach neither, alone in most
+ *    cases, and so does a node that only the other root reaches. Both ends show that the service
+ *    network has to be mended (node/try.c). No root leads a node by way of others that reach it:
+ *    its HELLO, which promises, must come from the node itself.
+ *
+ * Tests: tests/unit/test_fm_epoch.c; tests/spin/meet.pml, in which each of these rules is needed;
+ * tests/sim/test_split.c; tests/sim/check_epoch.c checks in all random histories that no data
+ * passes between NICs with rows of two such roots.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/node/log.h"
