@@ -55,6 +55,8 @@ others() {
 		refused bench_chain "ROUNDS '3.5'" 1 3.5 && refused bench_kernel "PAYLOAD '99999'" 3 3 99999 &&
 		refused bench_kernel "--cpu needs a value" --cpu &&
 		refused bench_kernel_rows "'x' is one argument too many" x &&
+		refused bench_grow "'8x8': must be like 8x8:64, shape and number of nodes" 8x8 &&
+		refused bench_grow "nodes of 8x8:0 '0': must be 1 to 1024" 8x8:0 &&
 		refused bench_takeover "case 'ded': must be quiet, dead, root, hung or move" ded &&
 		refused bench_takeover "--rounds '0'" --rounds 0 &&
 		refused bench_frr "--rates '20k'" --rates 20k && refused bench_frr "--rates ''" --rates '' &&

@@ -53,6 +53,7 @@
  * @want: its @list is not used
  * @shape: of the fabric, by which nodes have these numbers
  * @order: the order to the first node; its @serial is 0 until the next attempt begins
+ * @began: when that was first sent in the present attempt
  * @member: by number: node id + 1 of the member; 0: it has not reported. NULL: the growth has ended
  * @members: number of those that have reported; @met: any node has reported
  * @at: when the order is sent, for the first time or again; NEVER
@@ -64,6 +65,7 @@ struct growth {
 	struct fm_job_want want;
 	struct torus_shape shape;
 	struct fm_grow_msg order;
+	uint64_t began;
 	uint32_t *member, members;
 	uint64_t at, until;
 	int result;
@@ -151,6 +153,8 @@ static void send_order(struct fm *fm, struct growth *g)
 		finish_growth(fm, g, -EHOSTUNREACH);
 		return;
 	}
+	if (!g->order.serial)
+		g->began = fm->now;
 	while (!g->order.serial)
 		g->order.serial = fm_random(fm);
 	g->order.term = fm->term;
@@ -260,6 +264,15 @@ static int explain_end(const struct fm *fm, struct growth *g, const struct fm_gr
 
 /* --- members --------------------------------------------------------------------------- */
 
+static void log_growth(struct fm *fm, const struct growth *g)
+{
+	uint64_t us = (fm->now - g->began) / US;
+
+	fm_log(fm, FM_INFO, "job", "job '%s' grew: its %u node%s found in %llu.%03llu ms",
+	       g->job.name, g->want.nodes, g->want.nodes == 1 ? " was" : "s were",
+	       (unsigned long long)(us / 1000), (unsigned long long)(us % 1000));
+}
+
 /* Called when all members are known: begins the job, if its nodes can still be used. */
 static void start_grown_job(struct fm *fm, struct growth *g)
 {
@@ -281,6 +294,8 @@ static void start_grown_job(struct fm *fm, struct growth *g)
 			snprintf(g->why, sizeof(g->why), "the job cannot begin: %s",
 				 strerror(-err));
 	}
+	if (!err)
+		log_growth(fm, g);
 	free(node);
 	finish_growth(fm, g, err);
 	fm_grown_look(fm);
