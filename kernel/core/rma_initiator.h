@@ -37,7 +37,7 @@ enum tn_rma_status {
  * struct tn_rma_end - how an operation ended
  * @status: enum tn_rma_status
  * @reason: why it was refused or unreachable
- * @bytes: GET: bytes of @data
+ * @bytes: GET: bytes of @data; 0 if it is not done, and of another operation
  * @value: FE and AMO: value of the word before; if the operation was refused, the allowed value
  * @data: GET: the data, valid during the call
  */

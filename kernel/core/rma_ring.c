@@ -27,7 +27,6 @@ void tn_rma_ring_open(struct tn_rma_ring *r, const struct tn_rma_ring_config *cf
 	tn_assert(cfg->cq_entries && !(cfg->cq_entries & (cfg->cq_entries - 1)));
 	*r = (struct tn_rma_ring) {
 		.cfg = *cfg, .now = NO_OP, .recv = NO_OP, .recv_last = NO_OP, .ended = NO_OP,
-		.ended_last = NO_OP,
 	};
 	for (i = 0; i < cfg->ops_max; i++)
 		cfg->op[i] = (struct tn_rma_ring_op) {
@@ -90,8 +89,6 @@ static void free_ended(struct tn_rma_ring *r)
 	u16 at = r->ended;
 
 	r->ended = r->cfg.op[at].next;
-	if (r->ended == NO_OP)
-		r->ended_last = NO_OP;
 	r->cfg.op[at].next = r->idle;
 	r->idle = at;
 	r->busy--;
@@ -120,10 +117,8 @@ static void write_ends(struct tn_rma_ring *r)
 		return;
 	}
 	head = tn_load32(&r->cfg.head->cq_head);
-	if (r->cq_tail - head > r->cfg.cq_entries) {
+	if (r->cq_tail - head > r->cfg.cq_entries)
 		break_ring(r, TORUS_RMA_CQ_HEAD);
-		return;
-	}
 	while (r->ended != NO_OP && r->cq_tail - head < r->cfg.cq_entries) {
 		write_ring_end(r, &r->cfg.op[r->ended]);
 		free_ended(r);
@@ -181,7 +176,7 @@ void tn_rma_ring_done(struct tn_rma_ring *r, u64 cookie, const struct tn_rma_end
 	tn_assert(op->open && op->parts && r->parts);
 	op->parts--;
 	r->parts--;
-	if (end->status == TN_RMA_DONE && op->from.op == TORUS_RMA_GET && !r->closed)
+	if (!r->closed)		/* only a GET that is done has bytes */
 		tn_rma_ring_land(r, op, (u32)cookie, end->data, end->bytes);
 	if (end->status > op->status || op->status == TN_RMA_DONE) {
 		op->status = end->status;
@@ -220,10 +215,10 @@ static bool look_ahead(struct tn_rma_ring *r)
 	return true;
 }
 
+/* Return: true if the valid request is posted. Only an AMO may have the flag. */
 static bool is_posted_ask(const struct torus_rma_ask *a)
 {
-	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_SEND ||
-	       (a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED);
+	return a->op == TORUS_RMA_PUT || a->op == TORUS_RMA_SEND || a->flags & TORUS_RMA_POSTED;
 }
 
 /*
@@ -262,7 +257,7 @@ static struct tn_rma_ask translate_ask(const struct tn_rma_ring *r, const struct
 	struct tn_rma_ask ask = {
 		.op = a->op, .flags = a->flags & TORUS_RMA_KEYED,
 		.ep = r->cfg.ep, .job = r->cfg.job,
-		.slot = a->op == TORUS_RMA_AMO && a->flags & TORUS_RMA_POSTED ? TN_RMA_POSTED : 0,
+		.slot = a->flags & TORUS_RMA_POSTED ? TN_RMA_POSTED : 0,
 		.region = a->region, .key = a->key, .addr = a->addr, .value = a->value,
 		.compare = a->compare,
 	};
@@ -442,17 +437,15 @@ static unsigned int issue_held(struct tn_rma_ring *r, u64 now)
 
 /*
  * Issues the next part of the present operation, or puts the operation into a list if it has to
- * wait. Return: false if nothing more can be issued now; *@blocked is then true if packets must
- * move first.
+ * wait. Return: false if nothing more can be issued now.
  */
-static bool issue_now(struct tn_rma_ring *r, u64 now, bool *blocked)
+static bool issue_now(struct tn_rma_ring *r, u64 now)
 {
 	u16 at = r->now;
 	int done = issue_more(r, at, now);
 
 	if (done == -EAGAIN && hold_now(r))
 		return true;
-	*blocked = done == -EAGAIN;
 	if (done < 0)
 		return false;
 	if (done) {
@@ -502,7 +495,10 @@ static bool cancel_one(struct tn_rma_ring *r, struct tn_rma_ring_op *cancel)
 	return true;
 }
 
-/* Takes the next request. Return: false if none can be taken now. */
+/*
+ * Takes the next request. Return: false if none can be taken now; *@blocked is then true if packets
+ * must move first.
+ */
 static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 {
 	struct tn_rma_ring_op op = { .open = true, .next = NO_OP };
@@ -544,7 +540,7 @@ static bool take_ask(struct tn_rma_ring *r, bool *blocked)
 }
 
 /* Announces to the process that the NIC sleeps. Return: true if there is more to do at once. */
-static bool sleep_now(struct tn_rma_ring *r, bool blocked)
+static bool sleep_now(struct tn_rma_ring *r)
 {
 	u32 full = r->ended == NO_OP ? 0 : TORUS_RMA_CQ_FULL;
 
@@ -554,7 +550,7 @@ static bool sleep_now(struct tn_rma_ring *r, bool blocked)
 	tn_fence();
 	if (full && r->cq_tail - tn_load32(&r->cfg.head->cq_head) < r->cfg.cq_entries)
 		return true;
-	return !blocked && !r->has_ahead && r->now == NO_OP &&
+	return !r->has_ahead && r->now == NO_OP &&
 	       tn_load32(&r->cfg.head->sq_tail) != r->sq_tail;
 }
 
@@ -597,13 +593,13 @@ enum tn_rma_ring_state tn_rma_ring_work(struct tn_rma_ring *r, u64 now)
 	if (!r->broken)
 		read_tail(r);
 	for (n = issue_held(r, now); n < TN_RMA_RING_BATCH; n++) {
-		if (r->now == NO_OP ? !take_ask(r, &blocked) : !issue_now(r, now, &blocked))
+		if (r->now == NO_OP ? !take_ask(r, &blocked) : !issue_now(r, now))
 			break;
 	}
 	r->steps = n;
 	tn_store32(&r->cfg.head->sq_head, r->sq_head);
 	write_ends(r);
-	if (n == TN_RMA_RING_BATCH || (!r->broken && sleep_now(r, blocked)))
+	if (n == TN_RMA_RING_BATCH || (!r->broken && sleep_now(r)))
 		return TN_RMA_RING_MORE;
 	return blocked || r->holds ? TN_RMA_RING_BLOCKED : TN_RMA_RING_IDLE;
 }

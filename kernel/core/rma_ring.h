@@ -167,7 +167,8 @@ struct tn_rma_held {
  * @open: number of operations that have not ended
  * @parts: number of open parts
  * @recvs: number of RECV that are posted; they are in the list from @recv to @recv_last
- * @ended, @ended_last: list of operations whose completion is not written yet, in order
+ * @ended, @ended_last: list of operations whose completion is not written yet, in order; if @ended
+ *	is TN_RMA_NO_OP, @ended_last has no meaning
  * @steps: number of requests that the last tn_rma_ring_work() has taken, and of parts, messages and
  *	cancellations that it has sent
  * @broken: enum torus_rma_broken
