@@ -4,6 +4,7 @@
  * takes over the exclusions in it, also at nodes that no node of that part can report.
  */
 #include "stage_root.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/facts.h"
 
@@ -122,6 +123,49 @@ static void orders_of_other_part_stay(void **state)
 		assert_int_equal(o->of[i].ports, ports[i]);
 		assert_int_equal(o->of[i].since, order[i].since);
 		assert_string_equal(o->of[i].by, order[i].by);
+	}
+	stage_end(&s);
+}
+
+/* Return: user of the order for port 0 of node 1 in the present table. */
+static const char *user_in_table(void)
+{
+	const struct fm_order *o = fm_orders_first(&s.fm->table.book->orders, 1);
+
+	return o ? o->by : "";
+}
+
+/*
+ * Two parts excluded the same ports. The later order describes them, also in the next table, though
+ * the second part changes no exclusion.
+ */
+static void later_order_for_same_exclusion_is_published(void **state)
+{
+	static const uint64_t makers[] = { THERE, OTHER, OTHER + 1 };
+	static struct fm_order order[] = {
+		{ .node = 1, .ports = 3, .since = 10, .by = "alice" },
+		{ .node = 1, .ports = 3, .since = 20, .by = "bob" },
+		{ .node = 1, .ports = 3, .since = 15, .by = "carol" },
+	};
+	static const char *const user[] = { "alice", "bob", "bob" };
+
+	(void)state;
+	ring();
+	for (uint32_t i = 0; i < 3; i++) {
+		struct fm_msg m;
+
+		comes(3, makers[i]);
+		m = stage_table(&s, 9, entry);
+		entry[1].admin = 3;
+		m.table.term = fm_epoch(s.fm) - 1;
+		m.table.former = true;
+		m.table.maker = makers[i];
+		m.table.orders = &order[i];
+		m.table.norders = 1;
+		stage_msg(&s, 103, &m);
+		settle(4);
+		assert_int_equal(fm_node(s.fm, 1)->admin, 3);
+		assert_string_equal(user_in_table(), user[i]);
 	}
 	stage_end(&s);
 }
@@ -763,6 +807,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(exclusions_of_other_part_stay_for_nodes_elsewhere),
 		cmocka_unit_test(orders_of_other_part_stay),
+		cmocka_unit_test(later_order_for_same_exclusion_is_published),
 		cmocka_unit_test(table_waits_a_resend_for_exclusions_of_part),
 		cmocka_unit_test(table_waits_once_for_parts_without_answer),
 		cmocka_unit_test(only_requested_table_is_taken),

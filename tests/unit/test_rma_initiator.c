@@ -362,6 +362,7 @@ static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)
 	struct model_fate none = { 0 };
 	struct tn_rma_ask ask;
 	struct packet p;
+	int result;
 	u32 head;
 
 	if (!c->n)
@@ -373,8 +374,10 @@ static void deliver(struct world *w, u32 src, u32 dst, enum tn_rma_way way)
 	}
 	p = c->packet[0];
 	n->denied = false;
-	if (tn_rma_owner_take(&n->owner, src, p.payload, p.bytes, w->now) == -EAGAIN)
+	result = tn_rma_owner_take(&n->owner, src, p.payload, p.bytes, w->now);
+	if (result == -EAGAIN)
 		return;
+	expect(&w->r, !result, "%d", result);
 	pop(c);
 	if (n->denied)		/* a RESET, which is ignored */
 		return;
@@ -672,10 +675,55 @@ static void status_beyond_last_operation_is_forged(void **state)
 	}
 }
 
+static bool alien_holds(void *host, u32 dst)
+{
+	(void)host, (void)dst;
+	return false;
+}
+
+/*
+ * After a gap no operation can be issued until the open ones before it have ended, so the owner is
+ * asked for these at once, and not after the time for which it may be silent.
+ */
+static void owner_is_asked_at_once_for_operations_before_gap(void **state)
+{
+	static const struct tn_rma_initiator_ops ops = {
+		.net = { .room = alien_room, .send = alien_send }, .done = alien_done,
+		.holds = alien_holds,
+	};
+	const struct tn_rma_ask get = { .op = TN_RMA_GET, .flags = TN_RMA_KEYED, .bytes = 8 };
+	const struct tn_rma_ask put = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED };
+	struct tn_rma_reply gap = {
+		.op = TN_RMA_NAK, .why = TN_RMA_GAP, .slot = TN_RMA_POSTED,
+	};
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[2] = { 0 };
+	u8 flits[2 * TN_RMA_FLIT];
+
+	(void)state;
+	tn_rma_initiator_init(&i, &ops, NULL, piece, 2, slot, 2, RMA_TIME, 1);
+	tn_rma_initiator_extend(&i, 1, peer);
+	assert_true(tn_rma_issue(&i, 1, &get, NULL, 0, 1, 0) >= 0);
+	assert_true(tn_rma_issue(&i, 1, &put, (const u8 *)"x", 1, 2, 0) >= 0);
+	take_alien_status(&i, TN_RMA_RESET, peer[1].base, peer[1].base);
+	assert_int_equal(tn_rma_initiator_poll(&i, 9), RMA_TIME);
+	assert_int_equal(i.count.queries, 0);
+	gap.number = peer[1].next - 1;
+	gap.value = gap.number | 5ull << 32;
+	tn_rma_initiator_take(&i, 1, flits, tn_rma_reply_put(flits, &gap), 10);
+	assert_int_equal(alien_end, TN_RMA_LOST);
+	assert_int_equal(peer[1].open, 1);
+	assert_int_equal(tn_rma_issue(&i, 1, &put, (const u8 *)"x", 1, 3, 10), -EAGAIN);
+	assert_int_equal(tn_rma_initiator_poll(&i, 10), 10 + RMA_TIME);
+	assert_int_equal(i.count.queries, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status_beyond_last_operation_is_forged),
+		cmocka_unit_test(owner_is_asked_at_once_for_operations_before_gap),
 		cmocka_unit_test(reply_to_unknown_slot_is_late),
 		cmocka_unit_test(puts_around_refused_one_end_without_waiting),
 		cmocka_unit_test(whole_runs_complete_each_operation_once),

@@ -16,6 +16,7 @@
 #define PEERS	3		/* nodes of random requests */
 #define DATA	20		/* bytes of a part */
 #define BYTES	100		/* bytes of a region */
+#define MANY	128		/* entries of a large ring */
 #define RUN	48		/* bytes of its memory that lie together */
 #define ID	5
 #define JOB	77
@@ -26,6 +27,7 @@ struct part {
 	u32 request;
 	u32 node;
 	struct tn_rma_ask ask;
+	u16 slot;
 };
 
 /**
@@ -51,18 +53,20 @@ struct world {
 	/* the last entry is behind the ring, and must stay 0 */
 	struct torus_rma_end cq[CQ + 1];
 	struct tn_rma_ring_op op[OPS];
-	u8 gather[DATA];
+	u8 gather[DATA + BYTES];		/* what lies behind DATA must stay 0 */
 	struct tn_rma_ring ring;
 	u8 memory[2][BYTES];
-	struct part part[PARTS];
+	struct part part[MANY];
 	unsigned int nparts;
+	u16 slots;				/* slots that were given to parts so far */
 	struct request request[REQUESTS];
 	unsigned int submitted, completed;
 	bool unasked[NODES];
 	bool full, cut_off;			/* ops->issue returns -EAGAIN, -EHOSTUNREACH */
 	bool hold[NODES];			/* -EAGAIN for this node */
 	bool steady;				/* no random -EAGAIN either */
-	bool late;				/* submits while the NIC takes a request */
+	bool late, later;			/* submits while the NIC takes, issues a request */
+	bool quick;				/* takes a completion when it is woken */
 	unsigned int wakes, cancels;
 	u32 rung;				/* @naps when the process last rang */
 	struct tn_rma_ask last;			/* the last request that was issued or cancelled */
@@ -110,6 +114,10 @@ static void expect_part(struct request *q, const struct tn_rma_ask *ask, const u
 	       "only the last part notifies");
 	expect(&w.r, posted || !(ask->flags & TN_RMA_ASK), "only what is posted asks");
 	expect(&w.r, ask->op != TN_RMA_AMO || (ask->slot == TN_RMA_POSTED) == posted, "posted");
+	expect(&w.r, ask->op != TN_RMA_AMO ||
+	       TORUS_RMA_WORD_AMO(ask->amo, ask->type) == q->ask.word, "operation of an AMO");
+	for (u32 i = DATA; i < sizeof(w.gather); i++)
+		expect(&w.r, !w.gather[i], "a message is written behind its memory");
 	if (posted)
 		w.unasked[q->ask.node] = !(ask->flags & TN_RMA_ASK);
 }
@@ -124,6 +132,8 @@ static unsigned int find_current(u32 dst)
 	return i;
 }
 
+static bool submit(struct torus_rma_ask ask);
+
 static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8 *data, u32 bytes,
 		     u64 cookie, u64 now)
 {
@@ -132,6 +142,9 @@ static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8
 
 	(void)host, (void)now;
 	w.last = *ask;
+	if (w.later)
+		submit((struct torus_rma_ask) { .op = TORUS_RMA_AMO });
+	w.later = false;
 	if (w.full || w.hold[dst] || (!w.steady && rnd_one_in(&w.r, 8)))
 		return -EAGAIN;
 	expect(&w.r, current < w.submitted, "a part of what was submitted");
@@ -141,14 +154,15 @@ static int net_issue(void *host, u32 dst, const struct tn_rma_ask *ask, const u8
 		w.unasked[dst] = false;
 		return -EHOSTUNREACH;
 	}
-	expect(&w.r, w.nparts < PARTS, "too many parts are open");
+	expect(&w.r, w.nparts < w.ring.cfg.parts_max, "too many parts are open");
 	if (!q->begun && q->ask.flags & TORUS_RMA_FENCE)
 		expect(&w.r, all_ended(current), "a fence was not waited for");
 	q->begun = true;
 	expect_part(q, ask, data, bytes);
 	q->open++;
-	w.part[w.nparts++] = (struct part) { cookie, current, dst, *ask };
-	return (int)(cookie & 0xff);
+	expect(&w.r, cookie >> 48 == ID, "the context of a cookie");
+	w.part[w.nparts++] = (struct part) { cookie, current, dst, *ask, w.slots };
+	return w.slots++;
 }
 
 static int net_cancel(void *host, u16 slot, const struct tn_rma_ask *ask)
@@ -161,8 +175,6 @@ static int net_cancel(void *host, u16 slot, const struct tn_rma_ask *ask)
 	w.last_slot = slot;
 	return 0;
 }
-
-static bool submit(struct torus_rma_ask ask);
 
 static u64 ring_room(void *host, u32 id, u32 region, u64 offset)
 {
@@ -187,6 +199,7 @@ static void ring_wake(void *host, u32 id)
 	(void)host;
 	assert_int_equal(id, ID);
 	w.wakes++;
+	w.head.cq_head += w.quick;
 }
 
 static const struct tn_rma_ring_ops ops = {
@@ -228,6 +241,7 @@ static void end_part(unsigned int i, u8 status)
 static void begin(u64 seed)
 {
 	w = (struct world) { .r = rnd_new(seed) };
+	rnd_fill(&w.r, w.memory, sizeof(w.memory));
 	tn_rma_ring_open(&w.ring, &(struct tn_rma_ring_config) {
 		.ops = &ops, .head = &w.head, .sq = w.sq, .cq = w.cq, .op = w.op,
 		.sq_entries = SQ, .cq_entries = CQ, .ops_max = OPS, .parts_max = PARTS,
@@ -284,7 +298,8 @@ static struct torus_rma_ask random_ask(void)
 	if (a.op == TORUS_RMA_AMO || a.op == TORUS_RMA_FE) {
 		a.value = rnd64(&w.r);
 		a.compare = rnd64(&w.r);
-		a.word = TORUS_RMA_WORD_AMO(TORUS_RMA_CAS, TORUS_RMA_U64);
+		if (a.op == TORUS_RMA_AMO)
+			a.word = (u16)TORUS_RMA_WORD_AMO(rnd_below(&w.r, 8), rnd_below(&w.r, 4));
 		if (a.op == TORUS_RMA_AMO && rnd_one_in(&w.r, 2))
 			a.flags |= TORUS_RMA_POSTED;
 		return a;
@@ -319,6 +334,7 @@ static void expect_end(const struct torus_rma_end *e)
 	       "status %u, not %u", e->status, q->worst);
 	expect(&w.r, e->node == q->ask.node && e->op == q->ask.op, "node and operation");
 	expect(&w.r, e->bytes == (done ? q->ask.bytes : 0), "bytes");
+	expect(&w.r, !e->context, "only a RECV has a context");
 	q->over = true;
 	w.completed++;
 }
@@ -341,11 +357,13 @@ static void end_random(void)
 	u8 status = ends[rnd_below(&w.r, ARRAY_SIZE(ends))];
 	struct part p = w.part[i];
 	const struct torus_rma_ask *a = &w.request[p.request].ask;
+	u8 memory[2][BYTES];
 
-	end_part(i, status);
+	memcpy(memory, w.memory, sizeof(memory));
 	for (u32 k = 0; p.ask.op == TN_RMA_GET && !status && k < p.ask.bytes; k++)
-		expect(&w.r, w.memory[a->local][a->offset + (p.ask.addr - a->addr) + k] ==
-		       (u8)(p.ask.addr + k), "what a GET has read");
+		memory[a->local][a->offset + (p.ask.addr - a->addr) + k] = (u8)(p.ask.addr + k);
+	end_part(i, status);
+	expect(&w.r, !memcmp(memory, w.memory, sizeof(memory)), "what a GET has read");
 }
 
 /* Return: true if the process rings the doorbell: once for each time that the NIC went to sleep. */
@@ -403,6 +421,12 @@ static void random_requests_end_as_in_naive_ring(void **state)
 	for_seeds(400, run_random);
 }
 
+static void issue_all(void)
+{
+	for (int i = 0; i < 100; i++)
+		tn_rma_ring_work(&w.ring, 0);
+}
+
 /* --- requests that are wrong --------------------------------------------------------- */
 
 static const struct torus_rma_ask put = { .op = TORUS_RMA_PUT, .bytes = BYTES };
@@ -450,6 +474,8 @@ static const struct {
 	{ { .op = TORUS_RMA_CANCEL, .flags = TORUS_RMA_FENCE },
 	  TORUS_RMA_BAD_FLAGS, 0 },
 	{ { .op = TORUS_RMA_PUT, .node = NODES },
+	  TORUS_RMA_BAD_NODE, NODES - 1 },
+	{ { .op = TORUS_RMA_PUT, .node = NODES, .flags = TORUS_RMA_FENCE },
 	  TORUS_RMA_BAD_NODE, NODES - 1 },
 	{ { .op = TORUS_RMA_PUT, .bytes = 10, .addr = END - 9 },
 	  TORUS_RMA_BAD_ADDR, END },
@@ -525,6 +551,8 @@ static void wrong_request_is_invalid_and_names_allowed_value(void **state)
 {
 	(void)state;
 	begin(1);
+	assert_true(submit(wait_for));		/* stays open: a wrong request waits for no fence */
+	issue_all();
 	for (u32 op = 0; op < 256; op++) {
 		if ((op < TORUS_RMA_PUT || op > TORUS_RMA_SEND) && op != TORUS_RMA_CANCEL &&
 		    op != TORUS_RMA_RECV)
@@ -589,6 +617,8 @@ static void wrong_cq_head_breaks_ring_before_completion_is_written(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(wrong); i++) {
 		begin(1);
 		w.head.cq_head = wrong[i];
+		tn_rma_ring_work(&w.ring, 0);		/* without a completion it is not read */
+		assert_int_equal(w.head.broken, 0);
 		assert_true(submit((struct torus_rma_ask) { .op = 99 }));
 		assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 		assert_int_equal(w.head.broken, TORUS_RMA_CQ_HEAD);
@@ -631,6 +661,39 @@ static void only_process_marked_as_sleeping_is_woken(void **state)
 	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
 }
 
+/* Completions that wait for room in the CQ do not wake the process again and again. */
+static void full_cq_wakes_process_once(void **state)
+{
+	(void)state;
+	begin(1);
+	w.head.wants = 1;
+	for (int i = 0; i <= CQ; i++)
+		assert_true(submit((struct torus_rma_ask) { .op = 99 }));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP | TORUS_RMA_CQ_FULL);
+	assert_int_equal(w.head.cq_tail, CQ);
+	assert_int_equal(w.wakes, 1);
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.wakes, 1);
+	w.head.cq_head++;
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.head.cq_tail, CQ + 1);
+	assert_int_equal(w.wakes, 2);
+}
+
+/* A process that takes a completion before it can see that the NIC sleeps does not ring. */
+static void room_in_cq_while_nic_goes_to_sleep_is_seen(void **state)
+{
+	(void)state;
+	begin(1);
+	w.head.wants = w.quick = true;
+	for (int i = 0; i <= CQ; i++)
+		assert_true(submit((struct torus_rma_ask) { .op = 99 }));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.head.cq_tail, CQ + 1);
+}
+
 /* All that ends between two calls has one wake-up, and no store for each of them. */
 static void operations_that_end_between_two_calls_cause_one_wake_up(void **state)
 {
@@ -667,34 +730,80 @@ static void each_sleep_of_nic_has_its_own_number(void **state)
 	}
 }
 
-static void issue_all(void)
-{
-	for (int i = 0; i < 100; i++)
-		tn_rma_ring_work(&w.ring, 0);
-}
-
 /*
- * Posted requests that follow one another do not ask to be acknowledged while there is room for twice as
- * many; the last one does.
+ * Posted requests that follow one another do not ask to be acknowledged while there is room for
+ * twice as many; the last one does. Places that RECV take are no room.
  */
 static void posted_requests_ask_when_half_of_room_is_taken(void **state)
 {
+	static const unsigned int limits[] = { PARTS, 5, 3 };
 	struct torus_rma_ask posted = add;
-	const unsigned int room = OPS < PARTS ? OPS : PARTS, half = OPS / 2;
 
 	(void)state;
 	posted.flags |= TORUS_RMA_POSTED;
-	for (unsigned int n = 1; n <= room; n++) {
+	for (unsigned int i = 0; i < 3 * 3 * OPS; i++) {
+		const unsigned int parts = limits[i % 3], recvs = i / 3 % 3, n = i / 9 + 1;
+
+		if (n > OPS - recvs || n > parts)
+			continue;
 		begin(1);
 		w.steady = true;
-		for (unsigned int i = 0; i < n; i++)
+		w.ring.cfg.parts_max = parts;
+		for (unsigned int k = 0; k < recvs; k++)
+			assert_true(submit((struct torus_rma_ask) { .op = TORUS_RMA_RECV }));
+		for (unsigned int k = 0; k < recvs; k++)
+			w.request[k].whole = true;
+		for (unsigned int k = 0; k < n; k++)
 			assert_true(submit(posted));
 		tn_rma_ring_work(&w.ring, 0);
 		assert_int_equal(w.nparts, n);
-		for (unsigned int i = 0; i < n; i++)
-			assert_int_equal(!!(w.part[i].ask.flags & TN_RMA_ASK),
-					 i + 1 == n || i + 1 >= half || i >= PARTS / 2);
+		for (unsigned int k = 0; k < n; k++)
+			assert_int_equal(!!(w.part[k].ask.flags & TN_RMA_ASK),
+					 k + 1 == n || k + 1 >= (OPS - recvs) / 2 || k >= parts / 2);
 	}
+}
+
+/*
+ * A posted request asks for its acknowledgement unless the next one to its node will: one that is
+ * wrong is not issued, and one with a fence waits for the end of the first.
+ */
+static void posted_request_asks_unless_next_one_does(void **state)
+{
+	static const struct torus_rma_ask posted = { .op = TORUS_RMA_AMO, .flags = TORUS_RMA_POSTED };
+	struct torus_rma_ask next[] = { posted, { .op = TORUS_RMA_PUT }, posted, posted, posted, add };
+
+	(void)state;
+	next[2].word = 0x8000;
+	next[3].flags |= TORUS_RMA_FENCE;
+	next[4].node = 1;
+	for (unsigned int i = 0; i < ARRAY_SIZE(next); i++) {
+		begin(1);
+		w.steady = true;
+		assert_true(submit(posted));
+		assert_true(submit(next[i]));
+		tn_rma_ring_work(&w.ring, 0);
+		assert_true(w.nparts);
+		assert_int_equal(!!(w.part[0].ask.flags & TN_RMA_ASK), i >= 2);
+	}
+}
+
+/* Requests that have waited for their node are acknowledged together, too. */
+static void posted_requests_to_node_on_hold_ask_once(void **state)
+{
+	struct torus_rma_ask posted = add;
+
+	(void)state;
+	posted.flags |= TORUS_RMA_POSTED;
+	begin(1);
+	w.steady = w.hold[0] = true;
+	assert_true(submit(posted));
+	assert_true(submit(posted));
+	tn_rma_ring_work(&w.ring, 0);
+	w.hold[0] = false;
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.nparts, 2);
+	assert_false(w.part[0].ask.flags & TN_RMA_ASK);
+	assert_true(w.part[1].ask.flags & TN_RMA_ASK);
 }
 
 /* Requests to a node on hold wait, in order, and those to others go on. */
@@ -778,9 +887,10 @@ static void closed_ring_ends_operations_for_node_on_hold(void **state)
 {
 	(void)state;
 	begin(1);
-	w.steady = w.hold[0] = true;
+	w.steady = w.hold[0] = w.hold[1] = true;
 	assert_true(submit(put));
 	assert_true(submit(add));
+	assert_true(submit((struct torus_rma_ask) { .op = TORUS_RMA_AMO, .node = 1 }));
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
 	tn_rma_ring_close(&w.ring);
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
@@ -810,7 +920,7 @@ static void only_open_fe_can_be_cancelled(void **state)
 	w.full = false;
 	tn_rma_ring_work(&w.ring, 0);
 	assert_int_equal(w.cancels, 1);
-	assert_int_equal(w.last_slot, w.part[1].cookie & 0xff);
+	assert_int_equal(w.last_slot, w.part[1].slot);
 	assert_int_equal(w.last.region, 4);
 	assert_int_equal(w.last.key, 5);
 	assert_int_equal(w.last.addr, 16);
@@ -826,6 +936,53 @@ static void only_open_fe_can_be_cancelled(void **state)
 	is_invalid(cancel, TORUS_RMA_BAD_COOKIE, 0);	/* that operation is no FE */
 }
 
+/* Cancels request @i. Return: why the CANCEL is invalid, or 0. */
+static u8 cancel(u32 i)
+{
+	struct torus_rma_ask ask = { .op = TORUS_RMA_CANCEL, .value = 1000 + i };
+	const struct torus_rma_end *e = &w.cq[w.head.cq_tail % CQ];
+
+	assert_true(submit(ask));
+	w.request[w.submitted - 1].whole = true;
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(e->cookie, 1000 + w.submitted - 1);
+	w.head.cq_head = w.head.cq_tail;
+	return e->reason;
+}
+
+/*
+ * FE operations of which many have the same hash begin and end in any order, beside others that
+ * cannot be cancelled, or are wrong.
+ */
+static void cancel_finds_each_open_fe_and_no_other(void **state)
+{
+	const struct torus_rma_ask wrong = { .op = TORUS_RMA_FE, .word = 0x8000 };
+
+	(void)state;
+	for (u64 seed = 1; seed <= 20; seed++) {
+		begin(seed);
+		w.steady = true;
+		for (u32 n = 0; n < 30; n++) {
+			if (w.nparts < OPS - 1 && (!w.nparts || rnd_one_in(&w.r, 2)))
+				assert_true(submit(wait_for));
+			else
+				end_part(rnd_below(&w.r, w.nparts), TN_RMA_DONE);
+			tn_rma_ring_work(&w.ring, 0);
+			w.head.cq_head = w.head.cq_tail;
+			is_invalid(wrong, TORUS_RMA_BAD_WORD, 0x7fff);
+			w.request[w.submitted - 1].whole = true;
+			for (u32 i = 0; i < w.nparts; i++) {
+				u32 cancels = w.cancels;
+
+				assert_int_equal(cancel(w.part[i].request), 0);
+				assert_int_equal(w.cancels, cancels + 1);
+				assert_int_equal(w.last_slot, w.part[i].slot);
+			}
+			assert_int_equal(cancel(w.submitted - 1), TORUS_RMA_BAD_COOKIE);
+		}
+	}
+}
+
 /* Nothing of a closed ring is taken or written; what is open ends. */
 static void closed_ring_takes_no_request_and_ends_open_ones(void **state)
 {
@@ -833,16 +990,19 @@ static void closed_ring_takes_no_request_and_ends_open_ones(void **state)
 
 	(void)state;
 	begin(1);
+	w.steady = true;
 	assert_true(submit(wait_for));
 	assert_true(submit(get));
 	assert_true(submit(put));
 	issue_all();
 	assert_int_equal(w.nparts, PARTS);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 	assert_true(submit(add));
 	tn_rma_ring_close(&w.ring);
 	w.full = true;
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
 	w.full = false;
+	w.head.cq_head = 77;			/* wrong, but the memory is not used any more */
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 	tn_rma_ring_work(&w.ring, 0);
 	assert_int_equal(w.cancels, 1);
@@ -859,6 +1019,7 @@ static void closed_ring_takes_no_request_and_ends_open_ones(void **state)
 	assert_int_equal(w.head.cq_tail, 0);
 	assert_int_equal(w.cq[0].op, 0);
 	assert_int_equal(w.head.sq_head, 3);
+	assert_int_equal(w.head.broken, 0);
 }
 
 static void ring_uses_region_of_open_get(void **state)
@@ -896,9 +1057,36 @@ static void ring_uses_region_of_request_that_waits_for_fence(void **state)
 	issue_all();
 	assert_int_equal(w.nparts, 1);
 	assert_true(tn_rma_ring_uses(&w.ring, 1));
+	assert_false(tn_rma_ring_uses(&w.ring, 0));
 	end_part(0, TN_RMA_DONE);
 	issue_all();
 	assert_int_equal(w.nparts, 1);
+}
+
+/* A request without data uses no region, and no request of a closed ring that was not begun does. */
+static void ring_does_not_use_region_for_request_without_data(void **state)
+{
+	struct torus_rma_ask ask = { .op = TORUS_RMA_AMO, .flags = TORUS_RMA_FENCE };
+
+	(void)state;
+	for (int data = 0; data < 2; data++) {
+		begin(1);
+		w.steady = true;
+		assert_true(submit(add));
+		ask.op = data ? TORUS_RMA_GET : TORUS_RMA_AMO;
+		ask.bytes = data ? 4 : 0;
+		assert_true(submit(ask));
+		issue_all();
+		assert_int_equal(w.nparts, 1);
+		assert_int_equal(tn_rma_ring_uses(&w.ring, 0), data);
+		tn_rma_ring_close(&w.ring);
+		assert_false(tn_rma_ring_uses(&w.ring, 0));
+	}
+	begin(1);
+	w.steady = true;
+	assert_true(submit(put));
+	issue_all();
+	assert_true(tn_rma_ring_uses(&w.ring, 0));
 }
 
 /* A request that comes while the NIC goes to sleep is seen. */
@@ -913,27 +1101,169 @@ static void request_while_nic_goes_to_sleep_is_seen(void **state)
 	assert_int_equal(w.nparts, 7);		/* the PUT is cut where its memory is */
 }
 
-/* A call takes a batch at most. */
-static void one_call_takes_one_batch_at_most(void **state)
+/*
+ * A request that comes while another one waits for its fence cannot be taken yet, so the NIC sleeps
+ * until an operation ends.
+ */
+static void nic_sleeps_while_next_request_waits_for_fence(void **state)
 {
-	static struct torus_rma_ask sq[128];
-	static struct torus_rma_end cq[128];
-	static struct tn_rma_ring_op op[128];
-	struct tn_rma_ring_config cfg;
+	struct torus_rma_ask get = { .op = TORUS_RMA_GET, .bytes = 4, .flags = TORUS_RMA_FENCE };
 
 	(void)state;
 	begin(1);
+	w.steady = true;
+	assert_true(submit(add));
+	assert_true(submit(get));
+	w.late = true;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_false(w.late);
+	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
+	end_part(0, TN_RMA_DONE);
+	issue_all();
+	assert_int_equal(w.nparts, 2);
+	assert_int_equal(w.part[0].ask.op, TN_RMA_GET);
+}
+
+static struct torus_rma_ask large_sq[MANY];
+
+/* As begin(), with room for 128 requests. */
+static void begin_large(void)
+{
+	static struct torus_rma_end cq[MANY];
+	static struct tn_rma_ring_op op[MANY];
+	struct tn_rma_ring_config cfg;
+
+	begin(1);
+	w.steady = true;
+	memset(large_sq, 0, sizeof(large_sq));
 	cfg = w.ring.cfg;
-	cfg.sq = sq;
+	cfg.sq = large_sq;
 	cfg.cq = cq;
 	cfg.op = op;
-	cfg.sq_entries = cfg.cq_entries = cfg.ops_max = 128;
+	cfg.sq_entries = cfg.cq_entries = cfg.ops_max = MANY;
 	tn_rma_ring_open(&w.ring, &cfg);
-	w.head.sq_tail = 100;
+}
+
+/* Nothing can be taken while a request waits for the end of other parts. */
+static void nic_sleeps_while_all_parts_are_open(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = w.later = true;
+	assert_true(submit(put));
+	assert_true(submit(put));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.nparts, PARTS);
+	assert_int_equal(w.submitted, 3);
+}
+
+/* An FE operation that has ended is not cancelled when the ring is closed. */
+static void closed_ring_cancels_open_fe_only(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = true;
+	assert_true(submit(wait_for));
+	assert_true(submit(wait_for));
+	issue_all();
+	end_part(1, TN_RMA_DONE);
+	issue_all();
+	tn_rma_ring_close(&w.ring);
+	issue_all();
+	assert_int_equal(w.cancels, 1);
+	assert_int_equal(w.last_slot, w.part[0].slot);
+}
+
+/* A closed ring cancels a batch at most in one call. */
+static void closed_ring_cancels_in_batches(void **state)
+{
+	(void)state;
+	begin_large();
+	w.ring.cfg.parts_max = MANY;
+	while (w.submitted < 100)
+		w.request[w.submitted++].ask = large_sq[w.head.sq_tail++] = wait_for;
+	issue_all();
+	assert_int_equal(w.nparts, 100);
+	tn_rma_ring_close(&w.ring);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	assert_int_equal(w.cancels, TN_RMA_RING_BATCH);
+	assert_int_equal(w.ring.steps, TN_RMA_RING_BATCH);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.cancels, 100);
+	assert_int_equal(w.ring.steps, 100 - TN_RMA_RING_BATCH);
+	tn_rma_ring_close(&w.ring);
+	issue_all();
+	assert_int_equal(w.cancels, 200);
+}
+
+/* A request of which some parts are issued ends with these, also if the ring is closed twice. */
+static void closed_ring_ends_request_with_its_open_parts(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = true;
+	assert_true(submit(put));
+	assert_true(submit(put));
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.nparts, PARTS);
+	tn_rma_ring_close(&w.ring);
+	tn_rma_ring_close(&w.ring);
+	while (w.nparts) {
+		assert_false(tn_rma_ring_gone(&w.ring));
+		end_part(w.nparts - 1, TN_RMA_DONE);
+	}
+	assert_true(tn_rma_ring_gone(&w.ring));
+	tn_rma_ring_work(&w.ring, 0);
+	assert_int_equal(w.ring.busy, 0);
+}
+
+/* Requests that waited for a node go on in batches, too. */
+static void requests_that_waited_for_node_go_on_in_batches(void **state)
+{
+	(void)state;
+	begin_large();
+	w.hold[0] = true;
+	while (w.submitted < 100)
+		w.request[w.submitted++].ask = large_sq[w.head.sq_tail++] = add;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	w.hold[0] = false;
+	w.cut_off = true;		/* so that they end without parts */
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
 	assert_int_equal(w.head.cq_tail, TN_RMA_RING_BATCH);
 	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
 	assert_int_equal(w.head.cq_tail, 100);
+}
+
+/* All parts of a request that waited are issued in one call. */
+static void request_that_waited_for_node_is_issued_as_a_whole(void **state)
+{
+	(void)state;
+	begin(1);
+	w.steady = w.hold[0] = true;
+	assert_true(submit(put));
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_BLOCKED);
+	w.hold[0] = false;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_true(w.request[0].whole);
+}
+
+/* A call takes a batch at most; while more is to be done, the process need not ring. */
+static void one_call_takes_one_batch_at_most(void **state)
+{
+	(void)state;
+	begin_large();
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
+	w.head.sq_tail = 100;
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_MORE);
+	assert_int_equal(w.head.cq_tail, TN_RMA_RING_BATCH);
+	assert_int_equal(w.ring.steps, TN_RMA_RING_BATCH);
+	assert_int_equal(w.head.sleeps, 0);
+	assert_int_equal(tn_rma_ring_work(&w.ring, 0), TN_RMA_RING_IDLE);
+	assert_int_equal(w.head.cq_tail, 100);
+	assert_int_equal(w.ring.steps, 100 - TN_RMA_RING_BATCH);
+	assert_int_equal(w.head.sleeps, TORUS_RMA_ASLEEP);
 }
 
 int main(void)
@@ -946,18 +1276,31 @@ int main(void)
 		cmocka_unit_test(wrong_cq_head_breaks_ring_before_completion_is_written),
 		cmocka_unit_test(nic_does_not_trust_its_own_members_of_shared_memory),
 		cmocka_unit_test(only_process_marked_as_sleeping_is_woken),
+		cmocka_unit_test(full_cq_wakes_process_once),
+		cmocka_unit_test(room_in_cq_while_nic_goes_to_sleep_is_seen),
 		cmocka_unit_test(operations_that_end_between_two_calls_cause_one_wake_up),
 		cmocka_unit_test(each_sleep_of_nic_has_its_own_number),
 		cmocka_unit_test(posted_requests_ask_when_half_of_room_is_taken),
+		cmocka_unit_test(posted_request_asks_unless_next_one_does),
+		cmocka_unit_test(posted_requests_to_node_on_hold_ask_once),
 		cmocka_unit_test(request_to_node_on_hold_stops_no_other_node),
 		cmocka_unit_test(too_many_nodes_on_hold_stop_the_rest),
 		cmocka_unit_test(cancel_waits_for_fe_to_node_on_hold),
 		cmocka_unit_test(closed_ring_ends_operations_for_node_on_hold),
 		cmocka_unit_test(only_open_fe_can_be_cancelled),
+		cmocka_unit_test(cancel_finds_each_open_fe_and_no_other),
 		cmocka_unit_test(closed_ring_takes_no_request_and_ends_open_ones),
 		cmocka_unit_test(ring_uses_region_of_open_get),
 		cmocka_unit_test(ring_uses_region_of_request_that_waits_for_fence),
+		cmocka_unit_test(ring_does_not_use_region_for_request_without_data),
 		cmocka_unit_test(request_while_nic_goes_to_sleep_is_seen),
+		cmocka_unit_test(nic_sleeps_while_next_request_waits_for_fence),
+		cmocka_unit_test(nic_sleeps_while_all_parts_are_open),
+		cmocka_unit_test(closed_ring_cancels_open_fe_only),
+		cmocka_unit_test(closed_ring_cancels_in_batches),
+		cmocka_unit_test(closed_ring_ends_request_with_its_open_parts),
+		cmocka_unit_test(requests_that_waited_for_node_go_on_in_batches),
+		cmocka_unit_test(request_that_waited_for_node_is_issued_as_a_whole),
 		cmocka_unit_test(one_call_takes_one_batch_at_most),
 	};
 

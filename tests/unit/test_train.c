@@ -336,6 +336,35 @@ static void almost_perfect_eye_does_not_end_search(void **state)
 	}
 }
 
+/*
+ * A setting with exactly the target error rate is better than one with a higher rate and a larger
+ * margin, whichever is tried first; one above the target is not.
+ */
+static void setting_of_exactly_the_target_is_better_than_larger_margin(void **state)
+{
+	static const struct tn_eye exact = { true, 80, 130, 10, 14 }, large = { true, 100, 160, 13, 14 };
+	struct tn_train_params p = params;
+	struct tn_train tr;
+	struct table t;
+	u64 now = 1;
+
+	(void)state;
+	assert_true(tn_eye_ber(&exact) > 1 && tn_eye_ber(&exact) < tn_eye_ber(&large));
+	for (u32 i = 0; i < 4; i++) {
+		const u32 first = i & 1, less = i >> 1;
+
+		p.target_ber = tn_eye_ber(&exact) - less;
+		table_init(&t, 1, 1, 0, 1);
+		t.eye[0][0][0][first] = exact;
+		t.eye[0][0][0][!first] = large;
+		tn_train_init(&tr, &t.serdes, &p);
+		tn_train_begin(&tr, false, now);
+		assert_int_equal(run(&tr, &now), 2);
+		assert_int_equal(tr.lane[0].taps.post, less ? !first : first);
+		assert_int_equal(tn_train_width(&tr), !less);
+	}
+}
+
 static void training_without_serdes_is_done_at_once(void **state)
 {
 	struct tn_train tr;
@@ -375,6 +404,7 @@ int main(void)
 		cmocka_unit_test(mended_lane_returns_with_full_training),
 		cmocka_unit_test(perfect_eye_ends_search),
 		cmocka_unit_test(almost_perfect_eye_does_not_end_search),
+		cmocka_unit_test(setting_of_exactly_the_target_is_better_than_larger_margin),
 		cmocka_unit_test(training_without_serdes_is_done_at_once),
 		cmocka_unit_test(error_function_is_never_too_small),
 	};
