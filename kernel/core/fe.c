@@ -4,6 +4,12 @@
 #include "splitmix64.h"
 
 #define NEIGHBOURS	8u	/* words whose lists are in one cache line */
+/*
+ * One list of this many may contain waiters of a given initiator. If it has all waiters of the pool,
+ * its lists are about this long, and cancelling searches one of them. Ending all waiters of an
+ * initiator walks along its lists.
+ */
+#define INITIATOR_SHARE	32u
 
 void tn_fe_pool_init(struct tn_fe_pool *p, struct tn_fe_wait *wait, u32 n,
 		     struct tn_fe_wait **bucket, u32 buckets, u64 seed)
@@ -42,13 +48,24 @@ static struct tn_fe_wait **bucket_of_word(struct tn_fe_pool *p, const struct tn_
 	return &p->bucket[(hash * NEIGHBOURS + word % NEIGHBOURS) & p->mask];
 }
 
-/*
- * Return: head of the list of waiters whose requests have the same hash as this one. Consecutive
- * requests of one node have neighbouring lists, so that these are in the cache together.
- */
+/* Return: number of lists that contain the waiters of one initiator */
+static u32 lists_of_initiator(const struct tn_fe_pool *p)
+{
+	return p->n / INITIATOR_SHARE + 1;
+}
+
+/* Return: head of list @i of those that contain the waiters of an initiator; they lie together */
+static struct tn_fe_wait **list_at(struct tn_fe_pool *p, u32 from, u32 i)
+{
+	return &p->wait[((u32)splitmix64_mix(from ^ p->seed) + i) % p->n].hashed;
+}
+
+/* Return: head of the list of waiters whose requests have the same hash as this one */
 static struct tn_fe_wait **list_of_ask(struct tn_fe_pool *p, u32 from, u32 number)
 {
-	return &p->wait[((u32)splitmix64_mix(from ^ p->seed) + number) % p->n].hashed;
+	u64 hash = (u32)splitmix64_mix(number ^ p->seed);
+
+	return list_at(p, from, (u32)(hash * lists_of_initiator(p) >> 32));
 }
 
 static bool is_purge(const struct tn_fe_ask *ask)
@@ -366,6 +383,21 @@ u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_w
 	for (i = 0; i < p->unused; i++)
 		if (p->wait[i].bits && ends(ctx, &p->wait[i]))
 			remove_waiter(p, &p->wait[i]);
+	return before - p->waiting;
+}
+
+u32 tn_fe_end_from(struct tn_fe_pool *p, u32 from, u32 most)
+{
+	u32 i, before = p->waiting, rest = most < before ? before - most : 0;
+	struct tn_fe_wait *w, *like;
+
+	for (i = 0; p->waiting > rest && i < lists_of_initiator(p); i++) {
+		for (w = *list_at(p, from, i); p->waiting > rest && w; w = like) {
+			like = w->like;
+			if (w->ask.from == from)
+				remove_waiter(p, w);
+		}
+	}
 	return before - p->waiting;
 }
 

@@ -26,7 +26,8 @@
  *     and the list of its hash.
  *
  * Initiator and number identify a waiter. Cancelling it searches the list of the hash of these two,
- * not its group, which may contain all waiters of a barrier.
+ * not its group, which may contain all waiters of a barrier. The initiator alone decides in which few
+ * of these lists its waiters are, so ending all of them does not examine the whole pool.
  *
  * A waiting request uses one waiter of the pool and of each quota of its region, and nothing else.
  * If the pool is empty, a quota is used up, or a word has too many conditions, the request is
@@ -246,11 +247,23 @@ void tn_fe_end_oldest(struct tn_fe_pool *p, struct tn_fe_bits *bits);
 /**
  * tn_fe_end() - remove all waiters for which @ends returns true
  *
- * Called when an initiator has died. @ends is called for each waiter of the pool; to list them all,
+ * Called when initiators have died. @ends is called for each waiter of the pool; to list them all,
  * let @ends return false.
  *
  * Return: how many.
  */
 u32 tn_fe_end(struct tn_fe_pool *p, bool (*ends)(void *ctx, const struct tn_fe_wait *w), void *ctx);
+
+/**
+ * tn_fe_end_from() - remove the waiters of an initiator
+ * @from: the initiator
+ * @most: how many to remove at most; the walk ends at once when these are found
+ *
+ * Called when the initiator begins anew. Examines a small part of the pool, and the initiator's own
+ * waiters, because a hostile initiator can repeat this at any rate.
+ *
+ * Return: how many.
+ */
+u32 tn_fe_end_from(struct tn_fe_pool *p, u32 from, u32 most);
 
 #endif /* TN_FE_H */

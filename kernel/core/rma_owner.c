@@ -338,15 +338,10 @@ static u64 status_of(const struct tn_rma_owner *o, u32 src)
 	return (s ? s->next : 0) | (u64)o->epoch << 32;
 }
 
-static bool is_from(void *ctx, const struct tn_fe_wait *w)
-{
-	return w->ask.from == *(u32 *)ctx;
-}
-
 void tn_rma_owner_forget(struct tn_rma_owner *o, u32 src)
 {
 	struct tn_rma_source *s = tn_rma_owner_source(o, src);
-	u32 ended = s && s->waits ? tn_fe_end(o->pool, is_from, &src) : 0;
+	u32 ended = s ? tn_fe_end_from(o->pool, src, s->waits) : 0;
 
 	if (!s)
 		return;

@@ -13,6 +13,7 @@
 
 #define COLD	(1u << 25)	/* words of 256 MiB */
 #define AMOS	(1u << 22)
+#define ENDS	(1u << 14)
 
 static double cpu_ns(void)
 {
@@ -123,6 +124,34 @@ static void bench_cancel(u32 n)
 	free(wait);
 }
 
+/* One reader waits among @n of others, and its initiator begins anew, again and again. */
+static void bench_end(u32 n)
+{
+	struct tn_fe_ask get = { .op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY };
+	struct tn_fe_wait *wait = memory_of(n, sizeof(*wait));
+	struct tn_fe_wait **bucket = memory_of(n, sizeof(struct tn_fe_wait *));
+	u64 full = 0, waits = 0, at = 0, old;
+	struct tn_fe_bits bits = { .full = &full, .waits = &waits, .n = 1 };
+	struct tn_fe_pool pool;
+	double began;
+	char what[80];
+
+	tn_fe_pool_init(&pool, wait, n, bucket, n, 1);
+	for (get.number = 1; get.number < n; get.number++)
+		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS)
+			die("a reader does not wait");
+	get.from = 1;
+	began = cpu_ns();
+	for (get.number = 0; get.number < ENDS; get.number++)
+		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS ||
+		    tn_fe_end_from(&pool, 1, 1) != 1)
+			die("the reader did not end");
+	snprintf(what, sizeof(what), "begin and end 1 of %u", n);
+	print_row(what, (cpu_ns() - began) / ENDS);
+	free(bucket);
+	free(wait);
+}
+
 static void bench_amo(const char *what, u64 *word, u32 n)
 {
 	double began = cpu_ns();
@@ -148,6 +177,8 @@ int main(void)
 	}
 	bench_cancel(1024);
 	bench_cancel(65536);
+	bench_end(8192);
+	bench_end(65536);
 	cold = memory_of(COLD, sizeof(*cold));
 	bench_amo("add to a word in the cache", cold, 1);
 	bench_amo("add to a random word of 256 MiB", cold, COLD);

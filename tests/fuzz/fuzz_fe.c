@@ -87,7 +87,8 @@ static void take_request(struct world *w, const uint8_t *p)
 	int result;
 
 	if (p[0] == 6) {
-		must(tn_fe_end(&w->pool, is_of, &ask.from) == waiting - w->pool.waiting);
+		must(tn_fe_end_from(&w->pool, ask.from, WAITS) == waiting - w->pool.waiting);
+		must(!tn_fe_end(&w->pool, is_of, &ask.from));
 	} else if (p[0] == 7) {
 		result = tn_fe_cancel(&w->pool, &w->bits, word, ask.from, ask.number);
 		must(result == (w->pool.waiting < waiting ? 0 : -ENOENT));

@@ -340,8 +340,10 @@ static void run_random(uint64_t seed)
 		m.log.n = n.log.n = 0;
 		a.number = i;
 		if (rnd_one_in(&r, 40)) {
-			expect(&r, tn_fe_end(&m.pool, is_of_initiator, &a.from) == naive_end(&n, a.from),
-			       "step %u", i);
+			u32 ended = naive_end(&n, a.from), most = rnd_one_in(&r, 2) ? ended : WAITS;
+
+			expect(&r, ended == (rnd_one_in(&r, 2) ? tn_fe_end_from(&m.pool, a.from, most) :
+					     tn_fe_end(&m.pool, is_of_initiator, &a.from)), "step %u", i);
 		} else if (rnd_one_in(&r, 12)) {
 			end_oldest_of_both(&m, &n);
 		} else if (rnd_one_in(&r, 12)) {
@@ -367,6 +369,60 @@ static void random_requests_equal_naive_model(void **state)
 {
 	(void)state;
 	for_seeds(300, run_random);
+}
+
+struct tally {
+	u32 of[5], all;
+};
+
+static bool count_initiator(void *ctx, const struct tn_fe_wait *w)
+{
+	struct tally *t = ctx;
+
+	t->of[w->ask.from]++;
+	t->all++;
+	return false;
+}
+
+/* A full pool, in which each initiator has several lists: the others' waiters stay. */
+static void end_one_initiator(uint64_t seed)
+{
+	enum { MANY = 256 };
+	static struct tn_fe_wait wait[MANY], *bucket[MANY];
+	struct rnd r = rnd_new(seed);
+	u64 full = 0, waits = 0, at[64] = { 0 }, old;
+	struct tn_fe_bits bits = { .full = &full, .waits = &waits, .n = 64 };
+	struct tn_fe_ask a = ASK(READ, FULL, ANY);
+	struct tally has = { .all = 0 };
+	struct tn_fe_pool pool;
+
+	memset(wait, 0, sizeof(wait));
+	memset(bucket, 0, sizeof(bucket));
+	tn_fe_pool_init(&pool, wait, MANY, bucket, MANY, rnd64(&r));
+	for (a.number = 0; a.number < MANY; a.number++) {
+		a.from = rnd_below(&r, ARRAY_SIZE(has.of));
+		has.of[a.from]++;
+		expect(&r, tn_fe_ask(&pool, &bits, rnd_below(&r, 64), at, &a, 0, &old) == TN_FE_WAITS,
+		       "number %u", a.number);
+	}
+	for (a.from = 0; a.from < ARRAY_SIZE(has.of); a.from++) {
+		u32 part = rnd_below(&r, has.of[a.from] + 1);
+		struct tally now = { .all = 0 };
+
+		expect(&r, tn_fe_end_from(&pool, a.from, part) == part &&
+		       tn_fe_end_from(&pool, a.from, ~0u) == has.of[a.from] - part, "initiator %u", a.from);
+		has.of[a.from] = 0;
+		tn_fe_end(&pool, count_initiator, &now);
+		expect(&r, now.all == pool.waiting && !memcmp(now.of, has.of, sizeof(has.of)),
+		       "initiator %u", a.from);
+	}
+	expect(&r, !pool.waiting && !waits, "waiters are left");
+}
+
+static void waiters_of_one_initiator_end_alone(void **state)
+{
+	(void)state;
+	for_seeds(30, end_one_initiator);
 }
 
 /* As many conditions as are allowed wait; one more is refused, more waiters of these are not. */
@@ -528,6 +584,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(all_sequences_of_requests_equal_naive_model),
 		cmocka_unit_test(random_requests_equal_naive_model),
+		cmocka_unit_test(waiters_of_one_initiator_end_alone),
 		cmocka_unit_test(one_condition_too_many_is_refused),
 		cmocka_unit_test(cilk_sync_waits_until_all_threads_have_arrived),
 		cmocka_unit_test(impossible_request_is_refused),
