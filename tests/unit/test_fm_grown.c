@@ -408,7 +408,8 @@ static void reasons_of_ends_are_explained(void **state)
 		{ FM_GROWTH_TOO_FEW, 0xff, FM_GROWTH_MET_BUSY, 0, -ENOSPC, "only 2 of 4 nodes "
 		  "with 3 links of 4 Mb/s and margin 5% were found that are free; other nodes there are in jobs, "
 		  "or out of service" },
-		{ FM_GROWTH_LATE, 0xff, 0, 0, -ETIMEDOUT, "not all nodes had answered after 1200 ms" },
+		{ FM_GROWTH_LATE, 1, 0, 0, -ETIMEDOUT, "the nodes behind node 107 at +y had not all "
+		  "answered after 1200 ms" },
 		{ FM_GROWTH_LOST, 1, 0, 0, -EAGAIN, "node 107 at +y lost its link meanwhile: try again" },
 		{ FM_GROWTH_LOST, 4, 0, 0, -EAGAIN, "node 107 lost its link meanwhile: try again" },
 		{ FM_GROWTH_SILENT, 3, 0, 0, -ETIMEDOUT, "the neighbour of node 107 at -y does not "

@@ -968,6 +968,28 @@ static void running_member_does_not_probe(void **state)
 	assert_true(g.probe == NEVER);
 }
 
+/* The port that is named is the first one whose nodes were not found, or have no numbers. */
+static void first_member_names_port_without_answer_at_limit(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		begin_growth(5);
+		for (unsigned int p = 0; p < (k < 3 ? k : PORTS); p++) {
+			theirs[p].done = 1;
+			tell(p, FM_GROWTH_COMPLETE);
+		}
+		if (k == 3) {
+			theirs[0].step = 1;
+			tell(0, FM_GROWTH_READY);
+		}
+		nstages = 0;
+		fm_growth_due(&g, 1010);
+		was(FM_GROWTH_RELEASES);
+		assert_int_equal(g.end.why, FM_GROWTH_LATE);
+		assert_int_equal(g.end.port, k < 3 ? k : 1);
+	}
+}
+
 static void first_member_gives_up_at_limit(void **state)
 {
 	(void)state;
@@ -978,7 +1000,7 @@ static void first_member_gives_up_at_limit(void **state)
 	assert_int_equal(nstages, 0);
 	fm_growth_due(&g, 1010);
 	was(FM_GROWTH_RELEASES);
-	assert_true(g.end.why == FM_GROWTH_LATE && g.end.port == FM_GROWTH_NO_PORT);
+	assert_true(g.end.why == FM_GROWTH_LATE && g.end.guid == OWN);
 }
 
 int main(void)
@@ -1010,6 +1032,7 @@ int main(void)
 		cmocka_unit_test(message_is_repeated_until_neighbour_is_silent),
 		cmocka_unit_test(parent_is_probed_until_it_is_silent),
 		cmocka_unit_test(first_member_gives_up_at_limit),
+		cmocka_unit_test(first_member_names_port_without_answer_at_limit),
 	};
 
 	return cmocka_run_group_tests_name("fm_growth_node", all, NULL, NULL);

@@ -38,7 +38,8 @@ enum { FM_GROWTH_MET_BUSY = 1, FM_GROWTH_MET_TERMS = 2 };
  * enum fm_growth_why - why a partition ended
  * @FM_GROWTH_STOPPED: fm_growth_release() was called
  * @FM_GROWTH_TOO_FEW: fewer nodes can be reached than were asked for
- * @FM_GROWTH_LATE: the partition was not complete in time
+ * @FM_GROWTH_LATE: the partition was not complete in time; the port is the first one behind which
+ *	nodes were not found, or have no numbers
  * @FM_GROWTH_LOST: a cable of the tree was lost before the start
  * @FM_GROWTH_SILENT: a neighbour does not answer
  * @FM_GROWTH_FORGOTTEN: a neighbour that was a member no longer is one

@@ -39,7 +39,7 @@
  * Lemma 2 (it ends). Each PROPAGATE from a member either makes a member, or goes to a child, or
  * closes a port at both ends. Members and ports are finite, and a child that returns tokens closes
  * the port as well, so tokens come to rest. If a neighbour hangs, the limit of the first member
- * ends it.
+ * ends it, and names the port behind which nodes have not answered.
  *
  * Lemma 3 (all or none). While no member has received START, both ends notice each loss in the
  * tree, and each of them releases all members that it can reach. A member to which START is still
@@ -538,6 +538,16 @@ static void judge_silent(struct fm_growth *g, uint16_t silent)
 	}
 }
 
+/* Return: the lowest port whose nodes have not all been found, or have no numbers yet. */
+static unsigned int find_unanswered(const struct fm_growth *g)
+{
+	for (unsigned int p = 0; p < g->ports; p++)
+		if (fm_edge_open(&g->edge[p]) || (g->stage == FM_GROWTH_NUMBERED &&
+						  is_child(g, p) && !g->edge[p].received.step))
+			return p;
+	return FM_GROWTH_NO_PORT;
+}
+
 void fm_growth_due(struct fm_growth *g, uint64_t now)
 {
 	uint16_t silent;
@@ -547,7 +557,7 @@ void fm_growth_due(struct fm_growth *g, uint64_t now)
 	if (silent)
 		judge_silent(g, silent);
 	if (g->limit <= now) {
-		fm_release_give_up(g, FM_GROWTH_LATE, FM_GROWTH_NO_PORT);
+		fm_release_give_up(g, FM_GROWTH_LATE, find_unanswered(g));
 	} else if (g->probe <= now && g->probes == PROBES_MAX) {
 		fm_release_give_up(g, FM_GROWTH_SILENT, g->up);
 	} else if (g->probe <= now) {

@@ -242,8 +242,8 @@ static int explain_end(const struct fm *fm, struct growth *g, const struct fm_gr
 			 m->found, g->want.nodes, terms, busy);
 		return -ENOSPC;
 	case FM_GROWTH_LATE:
-		snprintf(g->why, sizeof(g->why), "not all nodes had answered after %u ms",
-			 LIMIT_FIRST_MS);
+		snprintf(g->why, sizeof(g->why), "the nodes behind %s had not all answered after "
+			 "%u ms", at, LIMIT_FIRST_MS);
 		return -ETIMEDOUT;
 	case FM_GROWTH_LOST:
 		snprintf(g->why, sizeof(g->why), "%s lost its link meanwhile: try again", at);
