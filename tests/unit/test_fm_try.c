@@ -117,6 +117,26 @@ static void later_root_that_only_asks_now_is_not_followed(void **state)
 	}
 }
 
+/*
+ * A root that ends the connection before it answers, as one that asks all nodes again, is not
+ * reported as out of reach.
+ */
+static void root_that_gives_no_answer_is_reported_as_such(void **state)
+{
+	(void)state;
+	for (unsigned int reached = 0; reached < 2; reached++) {
+		led();
+		assert_true(connects(GREATER));
+		if (reached)
+			stage_up(&s, last_conn());
+		stage_down(&s, last_conn());
+		assert_true(follows(FOLLOWED) && !own_init().lost);
+		assert_int_equal(has_problem("gets no answer from it at"), reached);
+		assert_int_equal(has_problem("does not reach it at"), !reached);
+		stage_end(&s);
+	}
+}
+
 /* The later root fetches the tables of the part before it answers. */
 static void tried_root_gets_table_that_it_fetches(void **state)
 {
@@ -519,6 +539,7 @@ int main(void)
 		cmocka_unit_test(reached_later_root_is_followed),
 		cmocka_unit_test(welcome_of_later_root_is_enough),
 		cmocka_unit_test(later_root_that_only_asks_now_is_not_followed),
+		cmocka_unit_test(root_that_gives_no_answer_is_reported_as_such),
 		cmocka_unit_test(tried_root_gets_table_that_it_fetches),
 		cmocka_unit_test(unreached_root_is_reported_and_tried_again),
 		cmocka_unit_test(neighbour_with_earlier_root_is_reported_after_a_second),

@@ -137,7 +137,7 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 		fm_child_gone(fm, &was);
 		break;
 	case FM_CONN_TRY:
-		fm_try_failed(fm);
+		fm_try_failed(fm, was.ready);
 		break;
 	}
 }

@@ -33,6 +33,10 @@
  * roots fail: from WAIT_MIN to twice as long after each further failure, and at most to WAIT_MAX.
  * Otherwise the attempts with two of them would leave no time for a third one.
  *
+ * A root that is asking all nodes again (root/epoch.c) ends all connections, also that of an
+ * attempt. Then the node has reached it and got no answer; the next attempt will succeed in most
+ * cases.
+ *
  * A connection that is up may lead to another root: its address was given to another host. That
  * root names itself in its answer. Or the host at that address refuses the node, for example
  * because no root runs there any more, or because another node has its name; or the root has begun
@@ -208,9 +212,10 @@ static void set_distant(struct fm *fm, bool wrong, const char *why)
 	fm_ports_ask(fm);
 }
 
-void fm_try_failed(struct fm *fm)
+void fm_try_failed(struct fm *fm, bool reached)
 {
-	set_distant(fm, false, "this node does not reach it at");
+	set_distant(fm, false, reached ? "this node gets no answer from it at" :
+					 "this node does not reach it at");
 }
 
 /*
@@ -258,7 +263,7 @@ void fm_try(struct fm *fm, const struct fm_init *init)
 	}
 	if (id >= 0)
 		fm->ops.close(fm->io, id);
-	fm_try_failed(fm);
+	fm_try_failed(fm, false);
 }
 
 /* Return: true if this node would still follow the root that it tries. */

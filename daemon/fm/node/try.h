@@ -51,8 +51,11 @@ bool fm_try_mistaken(struct fm *fm, bool refused);
  * for which another one answered, and which it does not follow for a while
  */
 bool fm_try_avoids(struct fm *fm, const struct fm_init *init);
-/** fm_try_failed() - process that a connection of role FM_CONN_TRY has failed */
-void fm_try_failed(struct fm *fm);
+/**
+ * fm_try_failed() - process that a connection of role FM_CONN_TRY has failed; @reached: it was up,
+ * and ended without an answer
+ */
+void fm_try_failed(struct fm *fm, bool reached);
 /**
  * fm_try_check() - report a problem if the neighbour at @port obeys an earlier root for long
  * @init: the Init that has come; NULL: the link is down
