@@ -510,7 +510,7 @@ static const struct query_ops query_ops = {
 	.serve = serve_remote,
 	.drop = drop_remote,
 	.forget = forget_question,
-	.told = take_message,
+	.received = take_message,
 };
 
 int answer_start(struct fabricd *d)

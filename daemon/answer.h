@@ -180,21 +180,21 @@ void gathering_free(struct gathering *g);
 
 /**
  * struct listing - a reply that is a list of items, in the order of the nodes
- * @items: Return: the items of a node, a new reference; NULL if out of memory; @told: its answer
- * @unheard: @items is called also for nodes without an answer, with NULL
+ * @items: Return: the items of a node, a new reference; NULL if out of memory; @answer: its answer
+ * @unanswered: @items is called also for nodes without an answer, with NULL
  * @rest: Return: items after those of the last node; NULL: there are none
  * @silent: answers a request about one node, which does not answer; NULL: answer_silent() does
  */
 struct listing {
-	json_t *(*items)(struct request *rq, uint32_t node, json_t *told);
-	bool unheard;
+	json_t *(*items)(struct request *rq, uint32_t node, json_t *answer);
+	bool unanswered;
 	json_t *(*rest)(struct request *rq);
 	void (*silent)(struct request *rq);
 };
 
 /** listing_flat - the items are the answers, or the items of these if they are arrays */
 extern const struct listing listing_flat;
-json_t *flat_items(struct request *rq, uint32_t node, json_t *told);
+json_t *flat_items(struct request *rq, uint32_t node, json_t *answer);
 /**
  * answer_list() - answer with a list, for which rq->node, the nodes of a range, or all are asked
  * @piece: most nodes to be asked at once, so that their answers do not take much memory; 0: all
@@ -235,10 +235,10 @@ json_t *rootless_json(const struct request *rq);
 void answer_label(const struct request *rq, json_t *list);
 /**
  * last_alive_json() - Return: how many ms ago the last message of @node came; null: never
- * @told: true if @node has answered this request
+ * @answered: true if @node has answered this request
  * @lately: set to true if this time is within the bound of fm_last_alive()
  */
-json_t *last_alive_json(const struct request *rq, uint32_t node, bool told, bool *lately);
+json_t *last_alive_json(const struct request *rq, uint32_t node, bool answered, bool *lately);
 
 /* The following functions, used by all answer_*.c files, convert values to JSON. */
 /** node_json() - Return: the coordinates as an array; null for TORUS_NO_NODE */

@@ -367,7 +367,7 @@ static json_t *status_json(struct fabricd *d)
 		      "problems", problems_json(d),
 		      "held_links", holds_json(d),
 		      "last_recovery", recovery_json(&s.last),
-		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+		      "heard", "nodes", (int)s.nodes_answering, "links", (int)s.links_answering);
 	add_present(j, &s.present);
 	add_plan(d, j);
 	add_faulty(d, j);
@@ -416,18 +416,18 @@ static const char *state_text(const struct request *rq, uint32_t node, const str
 	return fm_node_state_name(e ? e->state : FM_NODE_ABSENT);
 }
 
-static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
+static json_t *entry_json(const struct request *rq, uint32_t node, json_t *answer)
 {
 	struct fabricd *d = rq->d;
 	const struct torus_shape *shape = fm_shape(d->fm);
 	struct torus_plan plan = fm_address_plan(d->fm);
 	const struct fm_entry *e = fm_node(d->fm, node);
 	uint32_t parent = fm_node_parent(d->fm, node);
-	json_t *version = json_object_get(told, "table_version");
-	json_t *software = json_object_get(told, "software"), *heard;
+	json_t *version = json_object_get(answer, "table_version");
+	json_t *software = json_object_get(answer, "software"), *last_alive;
 	bool lately;
 
-	heard = last_alive_json(rq, node, told != NULL, &lately);
+	last_alive = last_alive_json(rq, node, answer != NULL, &lately);
 	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o, s:b, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
@@ -436,7 +436,7 @@ static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),
-			 "software", software ? software : json_null(), "heard_ms", heard,
+			 "software", software ? software : json_null(), "heard_ms", last_alive,
 			 "excluded", fm_out_of_service(d->fm, node),
 			 "until", until_json(fm_out_until(d->fm, node)));
 }
@@ -450,9 +450,9 @@ static json_t *joiner_json(const struct fm_joiner *j)
 			 "heard_ms", "excluded", 0, "until");
 }
 
-static json_t *node_items(struct request *rq, uint32_t node, json_t *told)
+static json_t *node_items(struct request *rq, uint32_t node, json_t *answer)
 {
-	return json_pack("[o]", entry_json(rq, node, told));
+	return json_pack("[o]", entry_json(rq, node, answer));
 }
 
 /* Return: the nodes without a place, which come after all others. */
@@ -467,7 +467,7 @@ static json_t *joiner_items(struct request *rq)
 }
 
 static const struct listing listing_nodes = {
-	.items = node_items, .unheard = true, .rest = joiner_items,
+	.items = node_items, .unanswered = true, .rest = joiner_items,
 };
 
 void answer_nodes(struct request *rq)

@@ -230,16 +230,16 @@ static char *element_end(char *at)
 	return NULL;
 }
 
-/* Writes the items that are made from @told; takes over the reference to it. */
-static void write_told(struct request *rq, uint32_t node, json_t *told)
+/* Writes the items that are made from @answer; takes over the reference to it. */
+static void write_answer(struct request *rq, uint32_t node, json_t *answer)
 {
-	json_t *items = rq->g->list->items(rq, node, told);
+	json_t *items = rq->g->list->items(rq, node, answer);
 
 	if (items)
 		write_list(rq, items);
 	else
 		rq->g->full = true;
-	json_decref(told);
+	json_decref(answer);
 }
 
 /*
@@ -253,13 +253,13 @@ static bool write_elements(struct request *rq, uint32_t node, char *at)
 
 	while ((end = element_end(at))) {
 		bool last = *end == ']', empty = end == at;
-		json_t *told;
+		json_t *answer;
 
 		*end = '\0';
-		told = empty ? NULL : json_pack("[o]", parse_answer(at));
-		if (told)
-			write_told(rq, node, told);
-		whole &= told || empty;
+		answer = empty ? NULL : json_pack("[o]", parse_answer(at));
+		if (answer)
+			write_answer(rq, node, answer);
+		whole &= answer || empty;
 		if (last)
 			return whole;
 		at = end + 1;
@@ -276,18 +276,18 @@ static void write_node(struct request *rq, uint32_t node)
 	struct gathering *g = rq->g;
 	char *text = g->text[node];
 	bool array = text && *text == '[';
-	json_t *told = array ? NULL : parse_answer(text);
-	bool heard;
+	json_t *answer = array ? NULL : parse_answer(text);
+	bool answered;
 
 	g->text[node] = NULL;
-	if (json_is_string(json_object_get(told, "error"))) {
-		json_decref(told);
-		told = NULL;
+	if (json_is_string(json_object_get(answer, "error"))) {
+		json_decref(answer);
+		answer = NULL;
 	}
-	heard = array ? write_elements(rq, node, text + 1) : told != NULL;
-	if (!array && (told || g->list->unheard))
-		write_told(rq, node, told);
-	if (!heard && is_answer_awaited(rq, node) &&
+	answered = array ? write_elements(rq, node, text + 1) : answer != NULL;
+	if (!array && (answer || g->list->unanswered))
+		write_answer(rq, node, answer);
+	if (!answered && is_answer_awaited(rq, node) &&
 	    json_array_append_new(g->missing, node_json(rq->d, node)))
 		g->full = true;
 	free(text);
@@ -363,9 +363,9 @@ static void write_list_end(struct request *rq)
 /* If the request is about one node that has not answered, gives the reason. Return: true then. */
 static bool refuse_one(struct request *rq)
 {
-	json_t *told = is_about_one(rq) ? parse_answer(rq->g->text[rq->node]) : NULL;
-	const char *error = json_string_value(json_object_get(told, "error"));
-	bool silent = is_about_one(rq) && !told;
+	json_t *answer = is_about_one(rq) ? parse_answer(rq->g->text[rq->node]) : NULL;
+	const char *error = json_string_value(json_object_get(answer, "error"));
+	bool silent = is_about_one(rq) && !answer;
 
 	if (error)
 		answer_error(rq, "failed", "%s", error);
@@ -373,7 +373,7 @@ static bool refuse_one(struct request *rq)
 		rq->g->list->silent(rq);
 	else if (silent)
 		answer_silent(rq);
-	json_decref(told);
+	json_decref(answer);
 	return error || silent;
 }
 
@@ -538,11 +538,11 @@ void answer_list_some(struct request *rq, uint32_t max, unsigned int each,
 		answer_list(rq, list, piece / dims ? piece / dims : piece > 0);
 }
 
-json_t *flat_items(struct request *rq, uint32_t node, json_t *told)
+json_t *flat_items(struct request *rq, uint32_t node, json_t *answer)
 {
 	(void)rq;
 	(void)node;
-	return json_is_array(told) ? json_incref(told) : json_pack("[O]", told);
+	return json_is_array(answer) ? json_incref(answer) : json_pack("[O]", answer);
 }
 
 const struct listing listing_flat = { .items = flat_items };

@@ -366,11 +366,11 @@ static void add_downs(struct fabricd *d, uint32_t node, json_t *links)
 	}
 }
 
-static json_t *link_items(struct request *rq, uint32_t node, json_t *told)
+static json_t *link_items(struct request *rq, uint32_t node, json_t *answer)
 {
-	add_held(rq->d, told, node);
-	add_downs(rq->d, node, told);
-	return flat_items(rq, node, told);
+	add_held(rq->d, answer, node);
+	add_downs(rq->d, node, answer);
+	return flat_items(rq, node, answer);
 }
 
 static const struct listing listing_links = { .items = link_items };

@@ -69,12 +69,12 @@ void answer_label(const struct request *rq, json_t *list)
 		json_object_set_new(v, "rootless", json_boolean(rq->rootless));
 }
 
-json_t *last_alive_json(const struct request *rq, uint32_t node, bool told, bool *lately)
+json_t *last_alive_json(const struct request *rq, uint32_t node, bool answered, bool *lately)
 {
 	uint64_t at;
 
-	*lately = fm_last_alive(rq->d->fm, node, &at) || told;
-	if (told)
+	*lately = fm_last_alive(rq->d->fm, node, &at) || answered;
+	if (answered)
 		at = loop_now();
 	else if (at > rq->began)
 		at = rq->began;		/* the node has not answered since then */

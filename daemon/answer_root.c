@@ -45,7 +45,7 @@ static json_t *candidates_json(const struct fabricd *d)
 						      node_json(d, all[i].node),
 						      "name", all[i].name,
 						      "priority", (int)all[i].priority,
-						      "heard", all[i].heard, "disk",
+						      "heard", all[i].answers, "disk",
 						      text_json(fm_disk_name(all[i].disk))));
 	free(all);
 	return list;

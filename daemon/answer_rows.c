@@ -138,16 +138,16 @@ const struct question_kind question_rows_get = {
  * Return: the rows of a node. If they do not fit into the reply, the reply has null for this node
  * and for all nodes after it.
  */
-static json_t *runs_items(struct request *rq, uint32_t node, json_t *told)
+static json_t *runs_items(struct request *rq, uint32_t node, json_t *answer)
 {
-	size_t more = json_string_length(json_object_get(told, "rows"));
+	size_t more = json_string_length(json_object_get(answer, "rows"));
 
 	if (rq->rows_bytes && rq->rows_bytes + more > RUNS_BYTES_MAX) {
-		json_object_set_new(told, "rows", json_null());
+		json_object_set_new(answer, "rows", json_null());
 		rq->rows_bytes = RUNS_BYTES_MAX;
 	}
 	rq->rows_bytes += more;
-	return flat_items(rq, node, told);
+	return flat_items(rq, node, answer);
 }
 
 static const struct listing listing_runs = { .items = runs_items };

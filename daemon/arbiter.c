@@ -24,7 +24,7 @@
 #include "daemon/log.h"
 #include "lib/util/units.h"
 
-#define SAID_MAX	256	/* most bytes of an answer */
+#define ANSWER_MAX	256	/* most bytes of an answer */
 
 /**
  * struct arbiter - the program of the arbiter
@@ -89,7 +89,7 @@ static const char *take_epoch(const char *text, uint64_t *epoch)
 /* Parses the answer in @text, the @len bytes that the program has written. */
 static void read_answer(struct arbiter_answer *out, const char *text, size_t len)
 {
-	char line[SAID_MAX + 1];
+	char line[ANSWER_MAX + 1];
 	const char *rest;
 
 	out->verdict = FM_UNKNOWN;
@@ -155,11 +155,11 @@ static void on_arbiter_timer(void *arg)
 static void on_exit_status(struct arbiter *a, int status)
 {
 	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
-	char said[SAID_MAX];
-	ssize_t n = read(a->out, said, sizeof(said));
+	char buf[ANSWER_MAX];
+	ssize_t n = read(a->out, buf, sizeof(buf));
 
-	if (n == 1 + sizeof(int) && !said[0]) {
-		memcpy(&a->failed, said + 1, sizeof(int));
+	if (n == 1 + sizeof(int) && !buf[0]) {
+		memcpy(&a->failed, buf + 1, sizeof(int));
 		on_arbiter_timer(a);
 		return;
 	}
@@ -168,7 +168,7 @@ static void on_exit_status(struct arbiter *a, int status)
 	else if (WEXITSTATUS(status))
 		snprintf(is.why, sizeof(is.why), "it ended with status %d", WEXITSTATUS(status));
 	else
-		read_answer(&is, said, n > 0 ? (size_t)n : 0);
+		read_answer(&is, buf, n > 0 ? (size_t)n : 0);
 	a->pid = 0;
 	give_answer(a, &is);
 }
@@ -195,7 +195,7 @@ static void on_child(void *arg)
 static void become_arbiter(const struct arbiter *a, char *const argv[], char *const env[], int out)
 {
 	int null = open("/dev/null", O_RDONLY), err;
-	char said[1 + sizeof(int)] = { 0 };
+	char buf[1 + sizeof(int)] = { 0 };
 	sigset_t none;
 
 	setpgid(0, 0);
@@ -207,8 +207,8 @@ static void become_arbiter(const struct arbiter *a, char *const argv[], char *co
 		execve(a->program, argv, env);
 	}
 	err = errno;
-	memcpy(said + 1, &err, sizeof(err));
-	if (write(out, said, sizeof(said)) < 0)
+	memcpy(buf + 1, &err, sizeof(err));
+	if (write(out, buf, sizeof(buf)) < 0)
 		_exit(126);
 	_exit(127);
 }

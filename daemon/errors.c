@@ -403,7 +403,7 @@ static void exclude_link(struct fabricd *d, uint32_t node, unsigned int port, do
 }
 
 /* Excludes a bad link. Return: true if the link must not be excluded. */
-static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double ber, bool told)
+static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double ber, bool reported)
 {
 	char here[END_MAX], text[FM_TEXT_MAX];
 	const char *why;
@@ -417,7 +417,7 @@ static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double
 	else
 		snprintf(text, sizeof(text), "%s is taken out of service: replace its cable, then "
 			 "'fabricctl include'", here);
-	if (!why || !told)
+	if (!why || !reported)
 		fabricd_event(d, loop_wall(), "", FM_WARNING, "errors", text);
 	if (!why)
 		exclude_link(d, node, port, ber);
@@ -426,7 +426,7 @@ static bool take_out(struct fabricd *d, uint32_t node, unsigned int port, double
 
 void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
 {
-	uint32_t told, kept = 0;
+	uint32_t reported, kept = 0;
 	unsigned int port;
 	char key[16];
 	json_t *v;
@@ -435,7 +435,7 @@ void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
 	if (!d->config.out_of_service || !fm_is_root(d->fm))
 		return;
 	snprintf(key, sizeof(key), "%u", node);
-	told = (uint32_t)json_integer_value(json_object_get(d->errors.kept, key));
+	reported = (uint32_t)json_integer_value(json_object_get(d->errors.kept, key));
 	json_array_foreach(links, i, v) {
 		const char *text = json_string_value(json_object_get(v, "port"));
 		json_t *q = json_object_get(v, "quality");
@@ -450,7 +450,7 @@ void errors_take(struct fabricd *d, uint32_t node, const json_t *links)
 		    torus_port_parse(text, fm_shape(d->fm)->ndims, &port))
 			continue;
 		if (take_out(d, node, port, json_number_value(json_object_get(q, "ber")),
-			     told >> port & 1))
+			     reported >> port & 1))
 			kept |= 1u << port;
 	}
 	json_object_set_new(d->errors.kept, key, json_integer(kept));

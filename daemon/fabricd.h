@@ -43,7 +43,7 @@ struct plugs;
  * @tester: links under test; @plugs: LEDs and plugs of interfaces
  * @refused_at, @refused_port: time and port of the last packet that @seal refused; 0: no packet was
  *	refused
- * @refused_told: time of the last event that reported refused packets
+ * @refused_reported: time of the last event that reported refused packets
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
  * @arbiter: the site's arbiter; NULL: no arbiter is configured
  * @keeper: adds events to the history
@@ -55,7 +55,7 @@ struct plugs;
  * @lines: degraded lines of all nodes (line.h); @stalls: links whose packets wait for credits
  *	(stall.h)
  * @errors: bad cables (errors.h)
- * @told, @outline: the state reported to systemd, and the outline of the table from which this
+ * @reported, @outline: the state reported to systemd, and the outline of the table from which this
  *	state follows
  */
 struct fabricd {
@@ -84,7 +84,7 @@ struct fabricd {
 	struct seal *seal;
 	struct tester *tester;
 	struct plugs *plugs;
-	uint64_t refused_at, refused_told;
+	uint64_t refused_at, refused_reported;
 	unsigned int refused_port;
 	struct arbiter *arbiter;
 	struct state *state;
@@ -95,7 +95,7 @@ struct fabricd {
 	struct lines lines;
 	struct stalls stalls;
 	struct errors errors;
-	enum fm_state told;
+	enum fm_state reported;
 	struct fm_outline outline;
 	struct meter meter;
 };

@@ -35,8 +35,8 @@
 #define SEGMENT_MAX (4u << 20)
 
 /*
- * Calls @told if the error has changed. Return: when the writer began its present read or write; 0
- * if it is idle
+ * Calls @error if the error has changed. Return: when the writer began its present read or write;
+ * 0 if it is idle
  */
 static uint64_t report_history(struct history *h)
 {
@@ -54,9 +54,9 @@ static uint64_t report_history(struct history *h)
 		snprintf(why, sizeof(why),
 			 "%s below %.160s takes more than 5 s: does the disk hang?",
 			 loaded ? "writing" : "reading", h->dir);
-	if (strcmp(h->told, why)) {
-		strcpy(h->told, why);
-		h->ops->told(h->arg, why);
+	if (strcmp(h->reported, why)) {
+		strcpy(h->reported, why);
+		h->ops->error(h->arg, why);
 	}
 	return since;
 }

@@ -38,10 +38,10 @@ struct history_config {
 
 /**
  * struct history_ops - callback to the owner
- * @told: called in the loop when the error @why has changed; "": there is no error
+ * @error: called in the loop when the error @why has changed; "": there is no error
  */
 struct history_ops {
-	void (*told)(void *arg, const char *why);
+	void (*error)(void *arg, const char *why);
 };
 
 /**

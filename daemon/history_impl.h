@@ -62,7 +62,7 @@ struct history {
 	int event;
 	pthread_t writer, searcher;
 	struct history_writer *w;
-	char told[HISTORY_TEXT_MAX];
+	char reported[HISTORY_TEXT_MAX];
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake, written, asked;

@@ -56,8 +56,8 @@
  *	first event
  * @sources: sum of all candidates that this root asks, or has asked; 0: it has asked none
  * @source: number of the candidate that is asked next
- * @told: the candidate that was asked has answered; @partly: not with all events
- * @unheard: a candidate did not answer
+ * @answered: the candidate that was asked has answered; @partly: not with all events
+ * @unanswered: a candidate did not answer
  * @changed: the fabric has changed since the last answer, so the root is asked once more, SOON
  *	after the next answer
  * @missed: the fabric has changed while a question was under way, so its answer may lack events of
@@ -76,7 +76,7 @@ struct keeper {
 	char after[HISTORY_AFTER_MAX];
 	uint64_t sources;
 	unsigned int source;
-	bool told, partly, unheard;
+	bool answered, partly, unanswered;
 	bool changed, missed;
 };
 
@@ -323,7 +323,7 @@ static uint32_t find_source(const struct fm *fm, unsigned int n, uint64_t *all)
 
 	*all = 0;
 	for (uint32_t i = 0; fm_candidate(fm, &i, &c);) {
-		if (!c.heard || c.node == TORUS_NO_NODE || c.node == fm_own(fm))
+		if (!c.answers || c.node == TORUS_NO_NODE || c.node == fm_own(fm))
 			continue;
 		e = fm_node(fm, c.node);
 		*all += (c.node + 1) * 0x9e3779b97f4a7c15ull + (e ? e->epoch : 0);
@@ -346,8 +346,8 @@ static void take_from_source(void *arg, uint32_t node, json_t *data)
 	bool lost = json_is_true(json_object_get(data, "lost"));
 
 	(void)node;
-	k->told = after && json_is_array(events) && (k->after[0] || !lost);
-	if (!k->told)
+	k->answered = after && json_is_array(events) && (k->after[0] || !lost);
+	if (!k->answered)
 		return;
 	k->partly = true;
 	if (!take_all_pulled(k, events))
@@ -361,8 +361,8 @@ static void end_source(void *arg)
 	struct keeper *k = arg;
 
 	k->ask = NULL;
-	if (!k->told || !k->partly) {
-		k->unheard |= !k->told;
+	if (!k->answered || !k->partly) {
+		k->unanswered |= !k->answered;
 		k->source++;
 		k->after[0] = '\0';
 	}
@@ -384,16 +384,16 @@ static void ask_source(struct keeper *k)
 		k->sources = all;
 		k->source = 0;
 		k->after[0] = '\0';
-		k->unheard = false;
+		k->unanswered = false;
 		node = find_source(k->d->fm, 0, &all);
 	}
-	if (node == TORUS_NO_NODE && k->unheard) {
+	if (node == TORUS_NO_NODE && k->unanswered) {
 		k->sources = 0;
 		ask_at(k, loop_now() + REFUSED);
 	}
 	if (node == TORUS_NO_NODE)
 		return;
-	k->told = k->partly = false;
+	k->answered = k->partly = false;
 	ask_events(k, SVC_TO_NODE, node, &sourced);
 }
 
@@ -430,7 +430,7 @@ static void on_history_error(void *arg, const char *why)
 	fabricd_event(k->d, loop_wall(), "", *why ? FM_ERROR : FM_INFO, "history", text);
 }
 
-static const struct history_ops history_ops = { .told = on_history_error };
+static const struct history_ops history_ops = { .error = on_history_error };
 
 /* Closes the history. Its last callbacks may answer requests, which then must find no history. */
 static void close_history(struct keeper *k)
@@ -481,11 +481,11 @@ void keeper_resume(struct keeper *k, const char *dir)
  */
 static void find_boot(struct keeper *k)
 {
-	const char *told = getenv("TORUS_BOOT");
+	const char *given = getenv("TORUS_BOOT");
 	FILE *f;
 
-	if (told && strspn(told, "0123456789abcdef") >= 8) {
-		snprintf(k->boot, sizeof(k->boot), "%s", told);
+	if (given && strspn(given, "0123456789abcdef") >= 8) {
+		snprintf(k->boot, sizeof(k->boot), "%s", given);
 		return;
 	}
 	f = fopen("/proc/sys/kernel/random/boot_id", "re");

@@ -68,8 +68,8 @@ static void report_soon(struct fabricd *d)
 {
 	uint64_t at = loop_now() + LINES_SOON;
 
-	if (d->lines.told && d->lines.told + LINES_GAP > at)
-		at = d->lines.told + LINES_GAP;
+	if (d->lines.reported_at && d->lines.reported_at + LINES_GAP > at)
+		at = d->lines.reported_at + LINES_GAP;
 	loop_timer_set(d->lines.timer, at);
 }
 
@@ -158,7 +158,7 @@ void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	d->lines.asked = false;
 	if (!list)
 		return;
-	d->lines.told = loop_now();
+	d->lines.reported_at = loop_now();
 	d->lines.again = json_array_size(list) ? LINES_TIMES : d->lines.again - 1;
 	report_lines(d, list);
 	json_decref(list);

@@ -35,14 +35,14 @@ struct line {
  * struct lines - this node's reports to the root, and the root's list
  * @again: number of reports that are still to be sent
  * @asked: true while the links are being read for a report
- * @told: when the last report was sent; 0: never
+ * @reported_at: when the last report was sent; 0: never
  * @of: the root's list; maps node ids as text to {links, at, guid, epoch}
  */
 struct lines {
 	struct loop_timer *timer;
 	unsigned int again;
 	bool asked;
-	uint64_t told;
+	uint64_t reported_at;
 	json_t *of;
 };
 

@@ -25,7 +25,7 @@
 #define WAIT		(3 * SEC)
 #define UNASKED		(10 * SEC)	/* time without a question for the result after which a
 					 * sender ends */
-#define UNHEARD		(60 * SEC)	/* an echo ends if it receives no packets for this long */
+#define SILENT		(60 * SEC)	/* an echo ends if it receives no packets for this long */
 #define KEPT		(60 * SEC)	/* time for which the result is kept after the end */
 #define AGAIN		(2 * MS)	/* delay of the next try after the NIC was busy */
 #define QUEUE		(2 * LINKTEST_WINDOW)
@@ -456,7 +456,7 @@ static void forget_old(struct end *e, uint64_t now)
 
 static uint64_t echo_expiry(const struct run *r)
 {
-	return pick_sooner(r->until, r->asked + UNHEARD);
+	return pick_sooner(r->until, r->asked + SILENT);
 }
 
 static void run_end(struct linktest *t, unsigned int port, uint64_t now)

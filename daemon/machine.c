@@ -116,7 +116,7 @@ static void on_kept(void *arg, uint64_t epoch, uint64_t version, bool ok)
 }
 
 static const struct state_ops state_ops = {
-	.told = on_state,
+	.error = on_state,
 	.kept = on_kept,
 };
 
@@ -398,7 +398,7 @@ static void notify_systemd(struct fabricd *d)
 {
 	uint32_t up, nodes = fm_nodes(d->fm, &up);
 
-	systemd_notify("STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(d->told),
+	systemd_notify("STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(d->reported),
 		       d->own[0] ? ", node " : "", d->own, (unsigned long long)fm_version(d->fm),
 		       up, nodes);
 }
@@ -446,8 +446,8 @@ static void update_outline(struct fabricd *d)
 	if (o.own != TORUS_NO_NODE)
 		torus_node_text(fm_shape(d->fm), o.own, d->own);
 	state = fm_state(d->fm);
-	if (state != d->told) {
-		d->told = state;
+	if (state != d->reported) {
+		d->reported = state;
 		notify_systemd(d);
 	}
 }
@@ -488,16 +488,16 @@ static void sealed_refused(void *arg, unsigned int port)
 
 	d->refused_at = loop_now();
 	d->refused_port = port;
-	if (d->refused_told && d->refused_at < d->refused_told + REFUSED_EVERY)
+	if (d->refused_reported && d->refused_at < d->refused_reported + REFUSED_EVERY)
 		return;
-	d->refused_told = d->refused_at;
+	d->refused_reported = d->refused_at;
 	fabricd_refused_text(d, text, sizeof(text));
 	fabricd_event(d, loop_wall(), "", FM_WARNING, "seal", text);
 }
 
 static const struct seal_ops seal_ops = {
 	.send = sealed_send,
-	.heard = receive_sealed,
+	.received = receive_sealed,
 	.refused = sealed_refused,
 };
 
@@ -581,7 +581,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	d->guid = dev->guid;
 	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
 		c->seed = loop_now();
-	d->told = FM_STATES;
+	d->reported = FM_STATES;
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* a value that no
 									 * outline has */
 	c->keeps = config_state_dir(&d->config);

@@ -56,7 +56,7 @@ struct list {
  * @todo, @later, @ended, @stop: protected by @lock
  * @ahead: jobs of @todo that were begun while one of @later waited; only the thread uses it
  * @wake: signalled when a job was added, or @stop was set
- * @told: eventfd that wakes the loop when jobs have ended
+ * @wakeup: eventfd that wakes the loop when jobs have ended
  * @waiting: jobs of @todo that have not ended; only the loop uses it
  * @times: of jobs that have ended; only the loop uses it
  */
@@ -68,7 +68,7 @@ struct nicq {
 	struct list todo, later, ended;
 	bool stop;
 	unsigned int ahead;
-	int told;
+	int wakeup;
 	struct loop_fd *watch;
 	unsigned int waiting;
 	struct histogram times;
@@ -151,7 +151,7 @@ static void *run_jobs(void *arg)
 			list_add(&q->ended, job);
 		pthread_mutex_unlock(&q->lock);
 		if (!more)
-			eventfd_write(q->told, 1);
+			eventfd_write(q->wakeup, 1);
 	}
 	return NULL;
 }
@@ -176,14 +176,14 @@ static struct nicq_job *ended_job(struct nicq *q)
 	return job;
 }
 
-static void on_told(void *arg, unsigned int what)
+static void on_wakeup(void *arg, unsigned int what)
 {
 	struct nicq *q = arg;
 	struct nicq_job *job;
 	eventfd_t n;
 
 	(void)what;
-	eventfd_read(q->told, &n);
+	eventfd_read(q->wakeup, &n);
 	while ((job = ended_job(q))) {
 		if (!job->later)
 			q->waiting--;
@@ -204,7 +204,7 @@ static void add_job(struct nicq *q, struct nicq_job *job, struct list *to)
 	pthread_cond_signal(&q->wake);
 	pthread_mutex_unlock(&q->lock);
 	if (err)
-		eventfd_write(q->told, 1);
+		eventfd_write(q->wakeup, 1);
 }
 
 void nicq_add(struct nicq *q, struct nicq_job *job)
@@ -236,11 +236,11 @@ struct nicq *nicq_new(struct loop *loop)
 
 	if (!q)
 		return NULL;
-	q->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	q->watch = q->told < 0 ? NULL : loop_fd_new(loop, q->told, LOOP_READ, on_told, q);
+	q->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	q->watch = q->wakeup < 0 ? NULL : loop_fd_new(loop, q->wakeup, LOOP_READ, on_wakeup, q);
 	if (!q->watch) {
-		if (q->told >= 0)
-			close(q->told);
+		if (q->wakeup >= 0)
+			close(q->wakeup);
 		free(q);
 		return NULL;
 	}
@@ -276,7 +276,7 @@ void nicq_free(struct nicq *q)
 	cancel_jobs(&q->todo);
 	cancel_jobs(&q->later);
 	loop_fd_free(q->watch);
-	close(q->told);
+	close(q->wakeup);
 	pthread_cond_destroy(&q->wake);
 	pthread_mutex_destroy(&q->lock);
 	free(q);

@@ -461,7 +461,7 @@ void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 	case SVC_EVENT:
 	case SVC_LINES:
 		if (q->ops->is_root(q->arg))
-			q->ops->told(q->arg, msg);
+			q->ops->received(q->arg, msg);
 		else
 			query_send_all(q, msg);
 		break;

@@ -39,7 +39,7 @@ struct ask;
  *	called
  * @forget: stop the work of @local, because its answer is not needed any more; query_local() must
  *	not be called
- * @told: on the root: handle a message EVENT or LINES of another node
+ * @received: on the root: handle a message EVENT or LINES of another node
  */
 struct query_ops {
 	uint32_t (*own)(void *arg);
@@ -48,7 +48,7 @@ struct query_ops {
 	void *(*serve)(void *arg, json_t *cmd, const struct svc_user *user, struct ask *ask);
 	void (*drop)(void *arg, void *handle);
 	void (*forget)(void *arg, void *handle);
-	void (*told)(void *arg, const struct svc_msg *msg);
+	void (*received)(void *arg, const struct svc_msg *msg);
 };
 
 /**

@@ -265,5 +265,5 @@ void seal_receive(struct seal *s, unsigned int port, const void *data, size_t le
 	else if (!fresh)
 		send_kind(s, port, HELLO, e->peer);
 	if (says && fresh)
-		s->ops->heard(s->arg, port, p + SEAL_BYTES, len - SEAL_BYTES);
+		s->ops->received(s->arg, port, p + SEAL_BYTES, len - SEAL_BYTES);
 }

@@ -15,12 +15,12 @@ struct seal;
 /**
  * struct seal_ops - callbacks to the owner
  * @send: send a packet on @port
- * @heard: handle these bytes, which the neighbour at @port has sent
+ * @received: handle these bytes, which the neighbour at @port has sent
  * @refused: a packet without a seal of this fabric's key came on @port
  */
 struct seal_ops {
 	void (*send)(void *arg, unsigned int port, const void *data, size_t len);
-	void (*heard)(void *arg, unsigned int port, const void *data, size_t len);
+	void (*received)(void *arg, unsigned int port, const void *data, size_t len);
 	void (*refused)(void *arg, unsigned int port);
 };
 

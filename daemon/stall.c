@@ -98,9 +98,9 @@ void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 		    (!most || waited_ns(&links[i]) > waited_ns(most)))
 			most = &links[i];
 	if (!most) {
-		d->stalls.told = 0;
-	} else if (!d->stalls.told || loop_now() - d->stalls.told >= TELL_EVERY) {
-		d->stalls.told = loop_now();
+		d->stalls.reported_at = 0;
+	} else if (!d->stalls.reported_at || loop_now() - d->stalls.reported_at >= TELL_EVERY) {
+		d->stalls.reported_at = loop_now();
 		report_wait(d, most);
 	}
 }
@@ -219,7 +219,7 @@ static void look_item(void *arg, uint32_t node, json_t *data)
 
 	if (!d->fm || node >= s->nodes || s->node[node] || !json_is_array(data))
 		return;
-	s->node[node] = STALL_TOLD;
+	s->node[node] = STALL_REPORTED;
 	json_array_foreach(data, i, v) {
 		json_int_t port = json_integer_value(json_array_get(v, 0));
 		json_int_t ns = json_integer_value(json_array_get(v, 1));

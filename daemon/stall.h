@@ -61,7 +61,7 @@ struct question_kind;
  * @read_at: earliest time at which the links may be read again
  * @pause: ns between two reads
  * @sent: number of packets that all ports had sent at the last read
- * @told: time at which this node last reported a waiting link; 0: no link waits
+ * @reported_at: time at which this node last reported a waiting link; 0: no link waits
  * @ask: the question to all nodes that is under way; @order: the order to take a port down
  * @left: number of nodes that have not answered yet
  * @node: for each of @nodes, the flags of stall_walk()
@@ -69,7 +69,7 @@ struct question_kind;
  * @problems: texts of the last walk
  */
 struct stalls {
-	uint64_t read_at, told, pause, sent;
+	uint64_t read_at, reported_at, pause, sent;
 	struct loop_timer *timer;
 	struct ask *ask, *order;
 	uint32_t nodes, left;

@@ -3,7 +3,7 @@
 
 static uint8_t first_verdict(unsigned int peer)
 {
-	if (!(peer & STALL_TOLD))
+	if (!(peer & STALL_REPORTED))
 		return STALL_SILENT;
 	return peer & STALL_WAITS ? STALL_CIRCLE : STALL_SINK;
 }

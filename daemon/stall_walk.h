@@ -39,7 +39,7 @@ enum stall_verdict {
 };
 
 /* Flags of a node; the caller sets STALL_TOLD, the walk the others. */
-#define STALL_TOLD	1u	/* the node has reported all its links that wait */
+#define STALL_REPORTED	1u	/* the node has reported all its links that wait */
 #define STALL_WAITS	2u	/* one of its links waits */
 #define STALL_ENDS	4u	/* a walk from it ends */
 

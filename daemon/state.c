@@ -431,7 +431,7 @@ static void report_state(struct state *s, const char *fmt, const char *text)
 
 	s->bad = text;
 	snprintf(why, sizeof(why), fmt, s->dir, text ? text : "");
-	s->ops->told(s->arg, text ? why : "");
+	s->ops->error(s->arg, text ? why : "");
 }
 
 static void on_state_event(void *arg, unsigned int what)

@@ -27,11 +27,11 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 
 /**
  * struct state_ops - callbacks to the owner, called in the loop
- * @told: writing fails or takes long, with the reason @why; or it works again, and @why is ""
+ * @error: writing fails or takes long, with the reason @why; or it works again, and @why is ""
  * @kept: writing the last table has succeeded (@ok), or has failed and is tried again later
  */
 struct state_ops {
-	void (*told)(void *arg, const char *why);
+	void (*error)(void *arg, const char *why);
 	void (*kept)(void *arg, uint64_t epoch, uint64_t version, bool ok);
 };
 

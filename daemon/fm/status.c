@@ -169,12 +169,12 @@ static bool is_answering(const struct fm *fm, uint32_t node)
 static uint64_t find_last_contact(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_conn *c = fm_conn_of_child(fm, e->guid, NULL);
-	uint64_t at = c ? c->heard : 0;
+	uint64_t at = c ? c->received : 0;
 
 	c = e->guid == fm->root_guid ? fm_conn_of_role(fm, FM_CONN_ROOT) :
 	    fm_uplink_is_parent(fm, e->address) ? fm_conn_of_role(fm, FM_CONN_PARENT) : NULL;
 	if (c && c->ready)
-		at = later(at, c->heard);
+		at = later(at, c->received);
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
 		if (fm_port_up(fm, p) && fm->row.port[p].peer_guid == e->guid)
 			at = later(at, fm_port_last(fm, p));
@@ -201,8 +201,8 @@ static uint64_t find_last_proof(const struct fm *fm, const struct fm_record *m)
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
 		return fm->now;
 	if (!fm_is_root(fm))
-		return m->stated.heard;
-	return m->joined || m->stated.heard ? later(m->missing, m->stated.heard) : 0;
+		return m->stated.received;
+	return m->joined || m->stated.received ? later(m->missing, m->stated.received) : 0;
 }
 
 bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
@@ -501,11 +501,11 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 	bool lacks = false;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		bool here = is_answering(fm, i), told = is_alive_lately(fm, i),
+		bool here = is_answering(fm, i), alive = is_alive_lately(fm, i),
 			out = fm_out_of_service(fm, i);
-		bool up = told && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
+		bool up = alive && (t->entry[i].state == FM_NODE_UP || works_here(fm, i));
 
-		s->nodes_heard += here;
+		s->nodes_answering += here;
 		s->nodes_excluded += out;
 		s->nodes_up += up;
 		lacks |= !up && !out;
@@ -515,7 +515,7 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 			if (is == CABLE_NONE)
 				continue;
 			s->links++;
-			s->links_heard += here ||
+			s->links_answering += here ||
 				is_answering(fm, torus_neighbour(&t->shape, i, d));
 			if (is == CABLE_EXCLUDED)
 				s->links_excluded++;
@@ -524,7 +524,7 @@ static bool count_nodes(const struct fm *fm, struct fm_status *s)
 			else if (is == CABLE_FAULTY || own_down(fm, i, d))
 				s->links_faulty++;
 			else
-				s->links_up += told ||
+				s->links_up += alive ||
 					       is_alive_lately(fm,
 							       torus_neighbour(&t->shape, i, d));
 		}

@@ -126,8 +126,8 @@ struct fm_status {
 								 * cables at nodes that are up as
 								 * above */
 	uint32_t links_wrong;		/* cables that lead to wrong ports */
-	uint32_t nodes_heard;		/* nodes to whose managers this node has a way now */
-	uint32_t links_heard;		/* cables with an end at one of these nodes */
+	uint32_t nodes_answering;	/* nodes to whose managers this node has a way now */
+	uint32_t links_answering;	/* cables with an end at one of these nodes */
 	uint64_t parked;		/* packets parked in the fabric (root, at the last count) */
 	uint64_t relayed;		/* pairs of nodes that use relays (root, at the last
 					 * count); on other nodes: own rows that do */
@@ -362,13 +362,13 @@ enum fm_disk {
 
 /**
  * struct fm_candidate_status - a candidate
- * @heard: the candidate's manager answers
+ * @answers: the candidate's manager answers
  * @disk: enum fm_disk
  */
 struct fm_candidate_status {
 	uint32_t node;
 	unsigned int priority;
-	bool heard;
+	bool answers;
 	uint8_t disk;
 	const char *name;
 };

@@ -29,7 +29,7 @@ void tn_link_build_init(struct tn_link *l, u64 now)
 		.port = l->port,
 		.resume = l->resume,
 		.up = l->state == TORUS_LINK_UP,
-		.retry = l->retry_said,
+		.retry = l->retry_asked,
 		.mbps = tn_train_mbps(&l->train),
 		.bubble = (u8)l->params->bubble,
 	};
@@ -73,7 +73,7 @@ static u32 seed_of(u32 a, u32 b)
  */
 static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 {
-	const struct tn_retry_ops *ops = tn_retry_of(l->retry_said ? l->retry_said : i->retry);
+	const struct tn_retry_ops *ops = tn_retry_of(l->retry_asked ? l->retry_asked : i->retry);
 	u32 most;
 
 	if (!ops)
@@ -209,8 +209,8 @@ static struct difference find_difference(const struct tn_link *l, const struct t
 	if (i->slot_flits != slot_flits(l))
 		return (struct difference) { TORUS_DIFFERS_PAYLOAD_MAX,
 			payload_of(slot_flits(l)), payload_of(i->slot_flits) };
-	if (l->retry_said && i->retry && l->retry_said != i->retry)
-		return (struct difference) { TORUS_DIFFERS_RETRY, l->retry_said, i->retry };
+	if (l->retry_asked && i->retry && l->retry_asked != i->retry)
+		return (struct difference) { TORUS_DIFFERS_RETRY, l->retry_asked, i->retry };
 	if (slots < needed)
 		return (struct difference) { TORUS_DIFFERS_SLOTS, needed, slots };
 	return (struct difference) { TORUS_DIFFERS_NOTHING, 0, 0 };
@@ -235,7 +235,7 @@ static struct difference version_difference(const struct tn_link *l, const struc
  */
 static void report_mismatch(struct tn_link *l, struct difference d)
 {
-	bool told = l->differs == d.what && l->differs_own == d.own && l->differs_peer == d.peer;
+	bool known = l->differs == d.what && l->differs_own == d.own && l->differs_peer == d.peer;
 
 	if (l->state == TORUS_LINK_INIT)
 		l->give_up_at = TN_NEVER;
@@ -243,7 +243,7 @@ static void report_mismatch(struct tn_link *l, struct difference d)
 	l->differs = d.what;
 	l->differs_own = d.own;
 	l->differs_peer = d.peer;
-	if (!told)
+	if (!known)
 		l->ops->changed(l->ctx, l, l->state);
 }
 
@@ -277,7 +277,7 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 		return;
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
-			l->heard_at = now;
+			l->received_at = now;
 			l->peer_up = l->peer_up || i.up;
 			if (!i.up)
 				l->init_now = true;
@@ -319,7 +319,7 @@ void tn_link_receive_init(struct tn_link *l, const u8 *payload, u64 now)
 	l->attempt_at = now;
 	l->peer_guid = i.guid;
 	l->peer_port = i.port;
-	l->heard_at = now;
+	l->received_at = now;
 	if (i.nonce_received == l->nonce)
 		enter_up(l, &i, now);
 	else

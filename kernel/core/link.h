@@ -160,7 +160,7 @@ struct tn_link {
 	/* size of the RETRY buffer: as in params, or the protocol's limit if that is less */
 	u32 retry_packets;
 	u8 retry_wanted;	/* enum torus_retry: the protocol that this end asks for */
-	u8 retry_said;		/* the protocol that the INITs of this attempt ask for */
+	u8 retry_asked;		/* the protocol that the INITs of this attempt ask for */
 	/*
 	 * enum torus_differs: the setting that differs between both ends; NOTHING unless @reason is
 	 * MISMATCH or BUBBLE
@@ -216,7 +216,7 @@ struct tn_link {
 	u64 e_at;
 	u64 keepalive_at;
 	u64 free_at;
-	u64 heard_at;
+	u64 received_at;
 	u64 state_at;		/* when the link entered its state */
 	u64 since;		/* until when the counters of time in each state are up to date */
 	u64 damaged_at;		/* begin of the last second that ERROR_SECONDS counts */

@@ -210,7 +210,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	struct tn_tail t;
 	bool checked;
 
-	l->heard_at = now;
+	l->received_at = now;
 	l->peer_up = true;
 	if (!is_well_formed(l, h)) {
 		l->counter[TORUS_PC_MALFORMED]++;
@@ -271,7 +271,7 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 		count_damaged(l, TORUS_PC_CRC_ERRORS, now);
 		return true;
 	}
-	l->heard_at = now;
+	l->received_at = now;
 	l->peer_up = true;
 	if (!l->retry.ops->alone) {
 		l->counter[TORUS_PC_MALFORMED]++;

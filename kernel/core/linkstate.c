@@ -62,7 +62,7 @@ static u64 handshake_silence(const struct tn_link *l)
  */
 static u64 silent_at(const struct tn_link *l)
 {
-	return l->heard_at + (l->peer_up ? l->params->silence : handshake_silence(l));
+	return l->received_at + (l->peer_up ? l->params->silence : handshake_silence(l));
 }
 
 void tn_link_stop_timers(struct tn_link *l)
@@ -243,10 +243,10 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->last_rseq = l->retry.rx.expected;
 	if (resume) {
 		l->first_tseq = l->retry.tx.tseq;
-		l->retry_said = l->retry.ops->protocol;
+		l->retry_asked = l->retry.ops->protocol;
 	} else {
 		l->first_tseq = (u16)(l->host_ops->random(l->host) & TN_SEQ_MASK);
-		l->retry_said = l->retry_wanted;
+		l->retry_asked = l->retry_wanted;
 		for (vc = 0; vc < TORUS_VCS; vc++) {
 			tn_assert(l->credit.used[vc] <= l->params->slots);
 			l->occupied[vc] = l->credit.used[vc];
@@ -487,7 +487,7 @@ static bool has_drained(const struct tn_link *l)
 /* Return: true if the peer sent INITs in this attempt, and has been silent since. */
 static bool is_deserted(const struct tn_link *l, u64 now)
 {
-	return l->peer_nonce && now - l->heard_at >= handshake_silence(l);
+	return l->peer_nonce && now - l->received_at >= handshake_silence(l);
 }
 
 void tn_link_poll(struct tn_link *l, u64 now)

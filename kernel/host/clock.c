@@ -8,9 +8,9 @@ u64 torus_host_clock(struct torus_host_clock *c, u64 machine, u64 due)
 	/* A delay begins at @due, or when the last turn began if that was later. */
 	if (due != ~0ull && c->woke && now > last && now - last > TORUS_HOST_STALL_MAX)
 		now = last + TORUS_HOST_STALL_MAX;
-	if (now > c->told)
-		c->told = now;
-	return c->told;
+	if (now > c->latest)
+		c->latest = now;
+	return c->latest;
 }
 
 u64 torus_host_clock_woke(struct torus_host_clock *c, u64 machine, u64 due)

@@ -18,7 +18,7 @@
  * - A turn begins with such a reading, and adds the time that it leaves out to @stood. So later
  *   readings continue from there, and their limit is later than @woke.
  * - At the end of a turn @due may become earlier, and the limit with it. Then readings stay at the
- *   latest one, @told, until the limit or the machine's clock is later than that.
+ *   latest one, @latest, until the limit or the machine's clock is later than that.
  */
 #ifndef TORUS_HOST_CLOCK_H
 #define TORUS_HOST_CLOCK_H
@@ -35,12 +35,12 @@
  * struct torus_host_clock - a clock; all zero at first
  * @stood: ns of the machine's clock that this clock has not counted
  * @woke: when the NICs last ran; 0: not yet
- * @told: the latest reading
+ * @latest: the latest reading
  */
 struct torus_host_clock {
 	u64 stood;
 	u64 woke;
-	u64 told;
+	u64 latest;
 };
 
 /**

@@ -33,8 +33,8 @@
  * @mark: pretend that all frames come from a NIC of this kernel
  * @ambush: after each INIT, a stranger sends a frame
  * @broadcast: frames that were sent to all stations
- * @heard: messages that the host of the second NIC was given
- * @wrong: those of @heard that are not as they were sent
+ * @received: messages that the host of the second NIC was given
+ * @wrong: those of @received that are not as they were sent
  */
 struct pair {
 	struct lab_cable cable;
@@ -43,7 +43,7 @@ struct pair {
 	unsigned int broadcast;
 	bool damage, mark;
 	bool ambush;
-	unsigned int heard, wrong;
+	unsigned int received, wrong;
 };
 
 static struct pair pair;
@@ -105,12 +105,12 @@ static rx_handler_result_t receive_message(struct sk_buff **pskb)
 	if (skb->len != BYTES || skb_linearize(skb))
 		pair.wrong++;
 	for (at = sizeof(struct iphdr); at < skb->len && at < BYTES; at++) {
-		if (skb->data[at] == byte_at(pair.heard, at))
+		if (skb->data[at] == byte_at(pair.received, at))
 			continue;
 		pair.wrong++;
 		break;
 	}
-	pair.heard++;
+	pair.received++;
 	kfree_skb(skb);
 	return RX_HANDLER_CONSUMED;
 }
@@ -217,10 +217,10 @@ static void converse(struct kunit *test)
 	listen(test, true);
 	for (i = 0; i < MESSAGES; i++)
 		KUNIT_EXPECT_TRUE(test, send_message(i));
-	for (i = 0; i < 10000 && READ_ONCE(pair.heard) < MESSAGES; i++)
+	for (i = 0; i < 10000 && READ_ONCE(pair.received) < MESSAGES; i++)
 		usleep_range(1000, 2000);
 	listen(test, false);
-	KUNIT_EXPECT_EQ(test, pair.heard, (unsigned int)MESSAGES);
+	KUNIT_EXPECT_EQ(test, pair.received, (unsigned int)MESSAGES);
 	KUNIT_EXPECT_EQ(test, pair.wrong, 0u);
 	KUNIT_EXPECT_GE(test, pair.data, (unsigned int)MESSAGES);
 }
@@ -312,16 +312,16 @@ static u64 changes(struct torus_soft *s, unsigned int port)
  */
 static void link_stays_up_if_whole_machine_stands_still(struct kunit *test)
 {
-	u64 before, told;
+	u64 before, latest;
 
 	join(test, true);
 	before = changes(pair.nic[0], 0) + changes(pair.nic[1], 1);
 	local_bh_disable();
 	mdelay(1500);
-	told = now(pair.nic[0]);
+	latest = now(pair.nic[0]);
 	local_bh_enable();
 	usleep_range(10000, 20000);
-	KUNIT_EXPECT_GE(test, now(pair.nic[0]), told);
+	KUNIT_EXPECT_GE(test, now(pair.nic[0]), latest);
 	converse(test);
 	KUNIT_EXPECT_EQ(test, changes(pair.nic[0], 0) + changes(pair.nic[1], 1), before);
 	KUNIT_EXPECT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
@@ -394,7 +394,7 @@ static void lower_latency_lets_no_frame_overtake(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, send_message(1));
 	KUNIT_EXPECT_TRUE(test, gets_delayed(n));
 	listen(test, false);
-	KUNIT_EXPECT_EQ(test, pair.heard, 0u);
+	KUNIT_EXPECT_EQ(test, pair.received, 0u);
 }
 
 /* --- strangers ---------------------------------------------------------------------------- */

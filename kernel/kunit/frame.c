@@ -324,7 +324,7 @@ static void fitting_frame_is_kept(struct kunit *test)
 	local_bh_enable();
 }
 
-static unsigned int told;
+static unsigned int freed;
 
 /*
  * The kernel calls this when the sender may use the memory again. The sender overwrites it at once.
@@ -332,7 +332,7 @@ static unsigned int told;
 static void overwrite_sent(struct sk_buff *skb)
 {
 	memset(skb_frag_address(&skb_shinfo(skb)->frags[0]), 0xff, 100 * TN_FLIT);
-	told++;
+	freed++;
 }
 
 static void frame_in_memory_of_sender_is_copied_and_given_back(struct kunit *test)
@@ -340,12 +340,12 @@ static void frame_in_memory_of_sender_is_copied_and_given_back(struct kunit *tes
 	struct wire *w = wire(test);
 	struct sk_buff *skb, *got;
 
-	told = 0;
+	freed = 0;
 	local_bh_disable();
 	skb = whole(test, w);
 	skb->destructor = overwrite_sent;
 	got = taken(skb);
-	KUNIT_EXPECT_EQ(test, told, 1u);
+	KUNIT_EXPECT_EQ(test, freed, 1u);
 	KUNIT_EXPECT_TRUE(test, got && same(got, w, 0));
 	kfree_skb(got);
 

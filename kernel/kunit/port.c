@@ -318,7 +318,7 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
 	u64 before = frames(s);
 	unsigned int i;
-	bool told;
+	bool handled;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_reserve(skb, ETH_HLEN);
@@ -340,9 +340,9 @@ static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lo
 	 * If NAPI was not scheduled, a waiting frame would lie there until a timer of the NIC
 	 * fires.
 	 */
-	told = test_bit(NAPI_STATE_SCHED, &s->napi.state) || skb_queue_empty(&s->port[0].rx);
+	handled = test_bit(NAPI_STATE_SCHED, &s->napi.state) || skb_queue_empty(&s->port[0].rx);
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, told);
+	KUNIT_EXPECT_TRUE(test, handled);
 	for (i = 0; i < 1000 && !left_alone && frames(s) == before; i++)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_EQ(test, frames(s) - before + left_alone, 1ull);

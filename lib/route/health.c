@@ -127,7 +127,7 @@ bool lt_isolated(const struct torus_health *h, uint32_t node)
 		return false;
 	torus_node_coords(&h->shape, node, &at);
 	for (dir = 0; dir < 2u * h->shape.ndims; dir++)
-		if (!(h->said[node] & 1u << dir) && cable_ok(h, &at, dir))
+		if (!(h->reported[node] & 1u << dir) && cable_ok(h, &at, dir))
 			return false;
 	return true;
 }
@@ -308,7 +308,7 @@ static bool update_cable(struct torus_health *h, const struct torus_cable *c)
 	bool down;
 
 	far = torus_neighbour(&h->shape, c->node, d);
-	down = h->said[c->node] & 1u << d || h->said[far] & 1u << (n + d);
+	down = h->reported[c->node] & 1u << d || h->reported[far] & 1u << (n + d);
 	torus_node_coords(&h->shape, c->node, &at);
 	word = rings_at(h, &at, d) + at.c[d] / 64;
 	bit = 1ull << at.c[d] % 64;
@@ -336,8 +336,8 @@ int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
 		return -EINVAL;
 	if (reserve_fault(h))
 		return -ENOMEM;
-	differ = h->said[node] ^ ports;
-	h->said[node] = ports;
+	differ = h->reported[node] ^ ports;
+	h->reported[node] = ports;
 	for (dir = 0; differ && dir < 2 * n; dir++) {
 		struct torus_cable c = { .node = node, .dim = (uint8_t)dir };
 
@@ -374,8 +374,8 @@ bool torus_health_disagree(const struct torus_health *h, uint32_t node, unsigned
 	if (node >= h->nodes || port >= 2u * h->shape.ndims)
 		return false;
 	far = torus_neighbour(&h->shape, node, port);
-	return (h->said[node] >> port & 1) !=
-	       (h->said[far] >> torus_dir_opposite(&h->shape, port) & 1);
+	return (h->reported[node] >> port & 1) !=
+	       (h->reported[far] >> torus_dir_opposite(&h->shape, port) & 1);
 }
 
 uint32_t torus_health_faults(const struct torus_health *h, const struct torus_cable **list)
@@ -405,8 +405,8 @@ static int make_rings(struct torus_health *h)
 		if (!h->cut[d] || !h->hurt[d])
 			return -ENOMEM;
 	}
-	h->said = calloc(h->nodes, sizeof(*h->said));
-	return h->said ? 0 : -ENOMEM;
+	h->reported = calloc(h->nodes, sizeof(*h->reported));
+	return h->reported ? 0 : -ENOMEM;
 }
 
 int torus_health_new(const struct torus_shape *shape, const uint16_t *excluded,
@@ -448,7 +448,7 @@ void torus_health_free(struct torus_health *h)
 		free(h->cut[d]);
 		free(h->hurt[d]);
 	}
-	free(h->said);
+	free(h->reported);
 	free(h->fault);
 	free(h->label);
 	free(h->mark);

@@ -16,7 +16,7 @@
  * @shape: shape of the torus
  * @nodes: number of nodes
  * @stride: for each dimension, difference of node ids between neighbours
- * @said: for each node, mask of the ports that it excludes
+ * @reported: for each node, mask of the ports that it excludes
  * @cut: for each dimension, the bits of all rings, @words words each; bit i of a ring is set if the
  *	cable from position i to the next is excluded by one end or both
  * @words: for each dimension, words of a ring
@@ -36,7 +36,7 @@ struct torus_health {
 	struct torus_shape shape;
 	uint32_t nodes;
 	uint32_t stride[DIMS];
-	uint16_t *said;
+	uint16_t *reported;
 	uint64_t *cut[DIMS];
 	uint32_t words[DIMS];
 	uint32_t ring[DIMS][DIMS];

@@ -123,7 +123,7 @@ static void on_error(void *arg, const char *why)
 	b->failed |= *why != '\0';
 }
 
-static const struct history_ops ops = { .told = on_error };
+static const struct history_ops ops = { .error = on_error };
 
 /* Opens the history, and returns when it has all events: those that it reads, or gets. */
 static double fill_history(struct bench *b, const char *dir)

@@ -147,7 +147,7 @@ static void stream(int fd, size_t bytes, double seconds)
 int main(int argc, char **argv)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-	uint64_t bytes = argc == 5 ? strtoull(argv[3], NULL, 0) : 0, said;
+	uint64_t bytes = argc == 5 ? strtoull(argv[3], NULL, 0) : 0, reported;
 	int fd, trips = argc == 5 && !strcmp(argv[1], "trip");
 
 	if ((argc != 3 && argc != 5) || inet_pton(AF_INET, argv[2], &a.sin_addr) != 1)
@@ -159,8 +159,8 @@ int main(int argc, char **argv)
 	fd = make_socket();
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)))
 		die("connect");
-	said = trips ? bytes : 0;
-	if (write(fd, &said, sizeof(said)) != sizeof(said))
+	reported = trips ? bytes : 0;
+	if (write(fd, &reported, sizeof(reported)) != sizeof(reported))
 		die("write");
 	if (trips)
 		trip(fd, bytes, strtod(argv[4], NULL));

@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static unsigned int said;
+static unsigned int reported;
 
 /* Replaces output.c: errors of a file are formatted, but not printed. */
 static void format_only(const char *fmt, va_list ap)
@@ -25,7 +25,7 @@ static void format_only(const char *fmt, va_list ap)
 
 	if (vsnprintf(text, sizeof(text), fmt, ap) <= 0)
 		abort();
-	said++;
+	reported++;
 }
 
 int fail(const char *fmt, ...)
@@ -59,12 +59,12 @@ static void nic(const char *path)
 	struct nicfile f;
 	uint64_t v;
 
-	said = 0;
+	reported = 0;
 	if (nicfile_read(&f, path, "torus0") != OK) {
-		must(said > 0);
+		must(reported > 0);
 		return;
 	}
-	must(!said && f.spec.ports <= TORUS_MAX_PORTS && f.spec.ports % 2 == 0 && f.mtu >= 1072);
+	must(!reported && f.spec.ports <= TORUS_MAX_PORTS && f.spec.ports % 2 == 0 && f.mtu >= 1072);
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		must(strnlen(f.lower[p], IFNAMSIZ) < IFNAMSIZ);
 	for (const char *const *s = f.spec.sets; s && *s; s++)
@@ -76,12 +76,12 @@ static void trace(const char *path)
 	static const struct torus_shape shape = { 3, { 4, 3, 2, 1, 1, 1 } };
 	struct flow_trace t;
 
-	said = 0;
+	reported = 0;
 	if (flow_trace_read(path, &shape, &t) != OK) {
-		must(said > 0);
+		must(reported > 0);
 		return;
 	}
-	must(!said && t.n > 0);
+	must(!reported && t.n > 0);
 	for (size_t i = 0; i < t.n; i++)
 		must(t.entry[i].src < 24 && t.entry[i].dst < 24 &&
 		     t.entry[i].src != t.entry[i].dst &&

@@ -69,7 +69,7 @@ static size_t link_event(struct seal *s, const uint8_t *data, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct auth_ops auth_ops = { .mac = no_mac };
-	static const struct seal_ops ops = { .send = out, .heard = in, .refused = refused };
+	static const struct seal_ops ops = { .send = out, .received = in, .refused = refused };
 	const struct auth auth = { .ops = &auth_ops };
 	struct seal *s = NULL;
 	size_t n;

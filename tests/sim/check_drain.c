@@ -154,7 +154,7 @@ static bool may_put_in(const struct fm *root, uint32_t node)
 	if (!m || m->guid != e->guid)
 		return false;
 	return m->state == FM_NODE_SILENT || (e->state == FM_NODE_DEAD && m->state == FM_NODE_UP) ||
-	       (e->state == FM_NODE_UP && m->stated.heard > drained);
+	       (e->state == FM_NODE_UP && m->stated.received > drained);
 }
 
 /*

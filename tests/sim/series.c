@@ -21,7 +21,7 @@ struct run {
 	const struct series *s;
 	const char *program;
 	uint64_t first;
-	atomic_uint told;
+	atomic_uint reported;
 	atomic_uint failed;
 };
 
@@ -54,11 +54,11 @@ static void play(struct run *r, const struct origin *o)
 	if (r->s->history(o, wrong, sizeof(wrong))) {
 		if (!o->name)
 			return;
-		atomic_fetch_add(&r->told, 1);
+		atomic_fetch_add(&r->reported, 1);
 		printf("ok - %s: %s\n", r->s->name, o->name);
 		return;
 	}
-	atomic_fetch_add(&r->told, 1);
+	atomic_fetch_add(&r->reported, 1);
 	atomic_fetch_add(&r->failed, 1);
 	if (o->name)
 		printf("not ok - %s: %s: %s\n# the error that it once found: %s\n# replay: %s %s\n",
@@ -152,7 +152,7 @@ static void check_met(struct run *r)
 
 	if (!r->s->met_all || trial_every() > 1)
 		return;
-	atomic_fetch_add(&r->told, 1);
+	atomic_fetch_add(&r->reported, 1);
 	if (r->s->met_all(wrong, sizeof(wrong))) {
 		printf("ok - %s: all that they are to meet was met\n", r->s->name);
 		return;
@@ -188,6 +188,6 @@ int series_main(const struct series *s, int argc, char **argv)
 	if (!r.failed)
 		printf("ok - %s: seeds %" PRIu64 " to %" PRIu64 "\n", s->name, r.first,
 		       r.first + count - 1);
-	printf("1..%u\n", r.told + !r.failed);
+	printf("1..%u\n", r.reported + !r.failed);
 	return r.failed > 0;
 }

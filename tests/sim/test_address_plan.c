@@ -57,12 +57,12 @@ static void has(const char *v4, const char *v6)
 	struct torus_plan want = plan_of(v4, v6);
 
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
-		struct torus_plan nic = world_plan(s.w, i), told;
+		struct torus_plan nic = world_plan(s.w, i), reported;
 
 		nic = fm_plan_full(&nic);
 		assert_memory_equal(&nic, &want, sizeof(want));
-		told = fm_address_plan(world_fm(s.w, i));
-		assert_memory_equal(&told, &want, sizeof(want));
+		reported = fm_address_plan(world_fm(s.w, i));
+		assert_memory_equal(&reported, &want, sizeof(want));
 	}
 }
 

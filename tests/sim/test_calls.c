@@ -223,7 +223,7 @@ static void surrounded_node_learns_root_without_being_needed(void **state)
 static void called_node_that_hangs_gives_no_majority(void **state)
 {
 	const uint64_t hung = BIT(2) | BIT(3) | BIT(4);
-	bool told = false;
+	bool reported = false;
 
 	(void)state;
 	begin("8", 5);
@@ -231,11 +231,11 @@ static void called_node_that_hangs_gives_no_majority(void **state)
 	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 80; i++) {
 		trial_run(&s, 100 * MS);
-		told |= calls_in_vain();
+		reported |= calls_in_vain();
 	}
 	if (leader(hung | BIT(0)) != TORUS_NO_NODE)
 		trial_fail(&s, "four of eight have a root");
-	if (!told)
+	if (!reported)
 		trial_fail(&s, "nobody says that a call is not answered");
 	hang(BIT(3), false);
 	taken_over(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");

@@ -81,7 +81,7 @@ static void hold_at_limit_is_known_to_all_nodes(void **state)
 {
 	struct fm_status st;
 	const struct fm_problem *p;
-	unsigned int told = 0;
+	unsigned int reported = 0;
 	struct trial s;
 	uint64_t from;
 
@@ -97,8 +97,8 @@ static void hold_at_limit_is_known_to_all_nodes(void **state)
 	for (uint32_t i = 0; i < 9; i++)
 		assert_string_equal(excluded(&s, i), "held");
 	for (unsigned int i = 0; (p = fm_problem(world_fm(s.w, 0), i)); i++)
-		told += !strcmp(p->kind, "flap");
-	assert_int_equal(told, 1);
+		reported += !strcmp(p->kind, "flap");
+	assert_int_equal(reported, 1);
 	assert_true(trial_problem(&s, "flap", "1,0:+x ('n1')"));
 	assert_true(trial_problem(&s, "flap", "2,0:-x ('n2')"));
 	fm_status(world_fm(s.w, 0), &st);

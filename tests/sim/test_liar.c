@@ -26,7 +26,7 @@
 
 static uint64_t r;
 static struct world *w;
-static unsigned int heard;
+static unsigned int received;
 
 /* Draws a number: mostly close to @near, a value in use; now and then the limit of some type. */
 static uint64_t number(uint64_t near)
@@ -348,7 +348,7 @@ static void forge_messages(void)
 		m.pong.adrift = random_below(&r, 2);
 		break;
 	}
-	heard += world_send_msg(w, random_below(&r, world_nodes(w)), random_below(&r, 100), &m);
+	received += world_send_msg(w, random_below(&r, world_nodes(w)), random_below(&r, 100), &m);
 	if (m.type == FM_MSG_TABLE)
 		free(m.table.entries);
 }
@@ -381,10 +381,10 @@ static void play_forgeries(uint64_t seed)
 {
 	struct world_config c;
 	struct trial s;
-	uint64_t said;
+	uint64_t reported;
 
 	r = seed;
-	heard = 0;
+	received = 0;
 	trial_config(&c, seed % 2 ? "3x3" : "2x2x2", seed);
 	c.discover = false;
 	c.fanout = 1 + (unsigned int)seed % 4;
@@ -401,13 +401,13 @@ static void play_forgeries(uint64_t seed)
 		world_run(w, random_below(&r, seed % 3 ? 1000 : 20000) * US);
 	}
 	restart();
-	assert_true(heard > 50);	/* the codec rejected the rest, or no connection was there */
+	assert_true(received > 50);	/* the codec rejected the rest, or no connection was there */
 	world_counts(w);
 	world_run(w, 1 * SEC);
-	said = world_counts(w).messages;
-	if (said > 1000) {
+	reported = world_counts(w).messages;
+	if (reported > 1000) {
 		print_error("seed %llu: %llu messages go round after the last lie\n",
-			    (unsigned long long)seed, (unsigned long long)said);
+			    (unsigned long long)seed, (unsigned long long)reported);
 		fail();
 	}
 	/* Some who told wrong places may have been believed: what was kept since is wrong for ever. */

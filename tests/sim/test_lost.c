@@ -52,7 +52,7 @@ static void fill(uint64_t mask)
 /* Nodes of @mask have lost their power. All recoveries from that have ended. */
 static void look(const char *what, uint64_t mask)
 {
-	uint64_t died = check_flow_died(s.flow), counted = 0, said = 0;
+	uint64_t died = check_flow_died(s.flow), counted = 0, reported = 0;
 	uint32_t root = ends_leader(s.w, TORUS_NO_NODE);
 
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -61,13 +61,13 @@ static void look(const char *what, uint64_t mask)
 	if (root == TORUS_NO_NODE)
 		trial_fail(&s, "nobody leads");
 	else
-		said = fm_last(world_fm(s.w, root))->lost;
+		reported = fm_last(world_fm(s.w, root))->lost;
 	if (counted != died)
 		trial_fail(&s, "the NICs count %llu packets as lost, and %llu died",
 			   (unsigned long long)counted, (unsigned long long)died);
-	if (said != died)
+	if (reported != died)
 		trial_fail(&s, "last_recovery says that %llu packets were lost, and %llu died",
-			   (unsigned long long)said, (unsigned long long)died);
+			   (unsigned long long)reported, (unsigned long long)died);
 	total += died;
 	if (!trial_end(&s))
 		fail_msg("%s: %s", what, s.wrong);

@@ -59,7 +59,7 @@ static size_t look(struct stall_wait *w)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
-		node[i] = STALL_TOLD;
+		node[i] = STALL_REPORTED;
 		for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
 			struct tn_link_info info;
 

@@ -737,7 +737,7 @@ static size_t forge_init(struct world *w, uint64_t *r, uint32_t liar, unsigned i
 	uint32_t as = random_below(r, 3) ? liar : random_below(r, world_nodes(w));
 	struct torus_coords at;
 	struct fm_init init = {
-		.placed = true, .settled = random_below(r, 2), .heard = random_below(r, 2),
+		.placed = true, .settled = random_below(r, 2), .received = random_below(r, 2),
 		.port = (uint8_t)(random_below(r, 4) ? port : random_below(r, 2 * shape->ndims)),
 		.ndims = shape->ndims, .guid = world_fm(w, as)->guid,
 		.root_guid = world_fm(w, 0)->guid, .epoch = 1,

@@ -162,7 +162,7 @@ void query_send_all(struct query *q, const struct svc_msg *msg)
 
 void pass_to_root(const struct svc_msg *msg)
 {
-	query.ops->told(query.arg, msg);
+	query.ops->received(query.arg, msg);
 }
 
 /*
@@ -219,7 +219,7 @@ static json_t *answer_of(const struct ask *q, uint32_t node)
 		return NULL;
 	if (node == OWN)
 		return own_answer(q->cmd);
-	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
+	return a.answer_by[node] ? json_of(a.answer_by[node]) : NULL;
 }
 
 static void give_answer(const struct ask *q, uint32_t node, json_t *data)
@@ -457,7 +457,7 @@ static void set_up_status(void)
 			  .address = "192.168.0.7:7", .why = "root bob lost", .arbiter = true,
 			  .verdict = FM_REFUSED, .asked_epoch = 118, .answered = NOW - SEC,
 			  .refusal = "not quorate" },
-		.nodes_heard = 116, .links_heard = 117,
+		.nodes_answering = 116, .links_answering = 117,
 		.last = { .version = 121, .cause = "a link went down", .parked = 122,
 			  .replayed = 123, .lost = 124, .bounded = true },
 		.present = { .version = 126, .cause = "a node died", .parked = 125,

@@ -24,7 +24,7 @@
  * @nowhere: it does not know where it is
  * @pending: the table is not in force yet; @kept: by candidates, on disk
  * @cut_off: time since which the root is lost
- * @heard, @lately: when each node was heard last, and whether that is within the bound
+ * @alive_at, @lately: when each node was heard last, and whether that is within the bound
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @busy: too many questions wait for the NIC
@@ -43,7 +43,7 @@
  * @went, @left: by exclusions of whole nodes: that go out of service, and that would be left
  * @parts: if not 0, into this many parts the exclusion of a port +x would divide the job
  * @more_faulty: cables of a dead node, beside the first two that are faulty
- * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
+ * @answer_by: JSON that a node answers to a question of the root; NULL: it is silent
  * @twice: node @twice - 1 answers each question twice
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
  * @sent: there is a connection on which questions to the root are sent
@@ -70,7 +70,7 @@ struct asked {
 	struct fm_entry entry[NODES];
 	struct fm_hold hold[3];
 	unsigned int nholds;
-	uint64_t cut_off, heard[NODES];
+	uint64_t cut_off, alive_at[NODES];
 	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
@@ -84,7 +84,7 @@ struct asked {
 	int tested, plug, plug_error;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
-	const char *told_by[NODES];
+	const char *answer_by[NODES];
 	uint32_t twice;
 	const char *root_says;
 	char did[512], passed_on[256];

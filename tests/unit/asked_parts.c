@@ -154,7 +154,7 @@ bool fm_last_alive(const struct fm *fm, uint32_t node, uint64_t *at)
 {
 	(void)fm;
 	assert_true(node < NODES);
-	*at = a.heard[node];
+	*at = a.alive_at[node];
 	return a.lately[node];
 }
 

@@ -191,10 +191,10 @@ bool fm_candidate_take_call(struct fm *f, bool *unfit)
 	return handed;
 }
 
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+unsigned int fm_candidate_priority(unsigned int is_sent, uint32_t node)
 {
 	(void)node;
-	return said;
+	return is_sent;
 }
 
 struct fm_record *fm_record_no(const struct fm_root *r, uint32_t i)
@@ -264,7 +264,7 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 struct model {
 	enum fm_stage stage;
 	enum fm_ending ending;
-	bool said, anew;
+	bool is_sent, anew;
 	uint64_t at, apart, grew, begun, since, high, turn, around, term, epoch;
 	uint32_t most, here, need, serial[RECORDS];
 	unsigned int spread, asked, few, unfit, sent, raised, led, missing;
@@ -329,7 +329,7 @@ static void begin_claim(void)
 	w.stage = FM_STAGE_CLAIMS;
 	w.since = w.grew = fm.now;
 	w.most = 0;
-	w.said = false;
+	w.is_sent = false;
 	w.term = w.epoch = later(later(w.high, latest), w.term) + 1;
 	w.raised++;
 	w.spread++;
@@ -362,10 +362,10 @@ static void go_on(void)
 								       FM_ENDS_ALONE;
 		return;
 	}
-	if (!w.said)
+	if (!w.is_sent)
 		for (unsigned int i = 0; i < conns; i++)
 			w.sent += conn[i].role == FM_CONN_STRANGER && conn[i].waits;
-	w.said = true;
+	w.is_sent = true;
 	if (are_enough() && arbiter_lets) {
 		lead();
 	} else if (are_enough() && arbiter_ends) {

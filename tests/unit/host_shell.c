@@ -49,9 +49,9 @@ static void op_pkt_put(void *of, struct tn_pkt *pkt)
 static void lost(void *of, const u8 *ip, u32 len)
 {
 	assert_ptr_equal(of, &shell);
-	shell.told++;
-	shell.told_ip = ip;
-	shell.told_len = len;
+	shell.reported++;
+	shell.reported_ip = ip;
+	shell.reported_len = len;
 }
 
 static void forget(void *of, struct torus_host_msg *msg)

@@ -20,7 +20,7 @@
  * @full: the NIC has no room, by node and VC
  * @takes: how many packets it takes before it refuses one with @refusal
  * @sent: packets that it took, and where they went last
- * @told: IP packets that cannot arrive: how many, and the last
+ * @reported: IP packets that cannot arrive: how many, and the last
  * @forgot: messages that waited and were dropped: how many, and the last
  */
 struct host_shell {
@@ -35,9 +35,9 @@ struct host_shell {
 	struct tn_queue sent;
 	u32 dst;
 	unsigned int vc;
-	unsigned int told;
-	const u8 *told_ip;
-	u32 told_len;
+	unsigned int reported;
+	const u8 *reported_ip;
+	u32 reported_len;
 	unsigned int forgot;
 	struct torus_host_msg *last_forgot;
 };

@@ -37,7 +37,7 @@ struct facts {
 
 static struct fm fm;
 static struct facts facts;
-static char did[4000], want[4000], said[FM_TEXT_MAX];
+static char did[4000], want[4000], reported[FM_TEXT_MAX];
 static enum fm_port_problem row_problem;
 static struct fm_init sent;
 static unsigned int sent_at;
@@ -229,7 +229,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 
 	(void)f;
 	va_start(args, fmt);
-	vsnprintf(said, sizeof(said), fmt, args);
+	vsnprintf(reported, sizeof(reported), fmt, args);
 	va_end(args);
 	note(did, "set %s %u\n", kind, (unsigned int)key);
 }

@@ -168,7 +168,7 @@ struct tn_init lone_init_of(struct lone *l, unsigned int port)
 	return (struct tn_init) {
 		.guid = 2000 + port, .lowest = TN_WIRE_OLDEST, .highest = n->highest,
 		.epoch = 70 + port,
-		.nonce = n->nonce, .nonce_received = n->heard.nonce, .attempt = n->attempt,
+		.nonce = n->nonce, .nonce_received = n->received.nonce, .attempt = n->attempt,
 		.first_tseq = 300, .port = (u8)(port ^ 1),
 		.slot_flits = (u16)(tn_packet_max(&l->params) / TN_FLIT),
 		.slots = { n->slots, n->slots, n->slots },
@@ -202,7 +202,7 @@ void lone_up(struct lone *l, unsigned int port)
 	assert_int_equal(lone_link(l, port)->state, TORUS_LINK_UP);
 	n->seed = lone_link(l, port)->seed;
 	n->tseq = i.first_tseq;
-	n->rseq = n->heard.first_tseq;
+	n->rseq = n->received.first_tseq;
 	lone_drain(l, port);
 }
 
@@ -301,7 +301,7 @@ static void accept_sent(struct neighbour *n, const struct sent *s, u32 bubble)
 		assert_int_equal(s->payload[53], bubble);
 		for (u32 i = 58; i < 64; i++)
 			assert_int_equal(s->payload[i], 0);
-		tn_init_get(s->payload, &n->heard);
+		tn_init_get(s->payload, &n->received);
 	} else if (type != TN_IDLE && s->hdr.tseq == n->rseq) {
 		n->rseq = (u16)((n->rseq + 1) & TN_SEQ_MASK);
 	}

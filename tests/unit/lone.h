@@ -17,7 +17,7 @@
 /**
  * struct neighbour - what the test has sent and received on one port
  * @nonce, @attempt, @slots, @highest: of its INITs
- * @heard: the NIC's last INIT
+ * @received: the NIC's last INIT
  * @seed: of LCRCs, once the link is up
  * @tseq: of its next packet; @rseq: expected from the NIC
  */
@@ -26,7 +26,7 @@ struct neighbour {
 	u32 attempt;
 	u16 slots;
 	u8 highest;
-	struct tn_init heard;
+	struct tn_init received;
 	u32 seed;
 	u16 tseq, rseq;
 };

@@ -19,7 +19,7 @@ static uint32_t id_of(const struct model *m, const unsigned int *c)
 
 void model_make(struct model *m, const char *shape)
 {
-	memset(m->said, 0, sizeof(m->said));
+	memset(m->reported, 0, sizeof(m->reported));
 	assert_int_equal(torus_shape_parse(shape, &m->shape), 0);
 	m->n = m->shape.ndims;
 	m->nodes = torus_nodes(&m->shape);
@@ -49,8 +49,8 @@ unsigned int back(const struct model *m, unsigned int port)
 
 bool dead(const struct model *m, uint32_t node, unsigned int port)
 {
-	return m->shape.size[port % m->n] < 2 || m->said[node] >> port & 1 ||
-	       m->said[m->next[node][port]] >> back(m, port) & 1;
+	return m->shape.size[port % m->n] < 2 || m->reported[node] >> port & 1 ||
+	       m->reported[m->next[node][port]] >> back(m, port) & 1;
 }
 
 void flood(const struct model *m, uint32_t to, uint32_t *away)

@@ -19,7 +19,7 @@
  * struct model - a torus
  * @c: coordinates of each node
  * @next: neighbour of each node at each port
- * @said: ports that each node excludes
+ * @reported: ports that each node excludes
  * @seed, @began: of random histories
  */
 struct model {
@@ -28,7 +28,7 @@ struct model {
 	uint32_t nodes;
 	unsigned int c[NODES_MAX][DIMS];
 	uint32_t next[NODES_MAX][2 * DIMS];
-	uint16_t said[NODES_MAX];
+	uint16_t reported[NODES_MAX];
 	uint64_t seed, began;
 };
 

@@ -183,8 +183,8 @@ static void service_send(void *io, int conn, const struct fm_msg *msg)
 	struct one_fm *o = io;
 
 	if (conn == o->up) {
-		o->told[msg->type] = *msg;
-		o->ntold[msg->type]++;
+		o->sent[msg->type] = *msg;
+		o->nsent[msg->type]++;
 		return;
 	}
 	for (unsigned int i = 0; i < o->reaches; i++)
@@ -404,7 +404,7 @@ void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 	assert_int_not_equal(o->up, 0);
 	fm_conn_up(o->fm, o->up, o->now);
 	one_ends(o);
-	assert_int_equal(o->ntold[FM_MSG_HELLO], 1);
+	assert_int_equal(o->nsent[FM_MSG_HELLO], 1);
 	o->term = 77;
 	welcome.welcome.term = o->term;
 	welcome.welcome.root_guid = 100;

@@ -79,8 +79,8 @@ struct one_reach {
  * @more: further nodes, which the ring has no place for (one_replace())
  * @reach, @reaches: connections that a root opened; they stand soon, the first @reached do, unless
  *	nodes are @unreachable
- * @told: the last message that the manager of a member sent up, by type
- * @ntold: how many of each type
+ * @sent: the last message that the manager of a member sent up, by type
+ * @nsent: how many of each type
  * @writes, @written: how often rows were written, and their last version; @write_err: what the NIC
  * 	returns
  * @placed, @place, @plan: how often its NIC was given a place, and the last one; @place_err: likewise
@@ -103,8 +103,8 @@ struct one_fm {
 	struct one_reach reach[ONE_NODES];
 	unsigned int reaches, reached;
 	bool unreachable;
-	struct fm_msg told[FM_MSG_TYPES];
-	unsigned int ntold[FM_MSG_TYPES];
+	struct fm_msg sent[FM_MSG_TYPES];
+	unsigned int nsent[FM_MSG_TYPES];
 	unsigned int writes, replays, releases, placed;
 	uint32_t place;
 	struct torus_plan plan;

@@ -16,7 +16,7 @@ static struct torus_shape shape;
 
 static inline const struct fm_report *report(void)
 {
-	return &o.told[FM_MSG_REPORT].report;
+	return &o.sent[FM_MSG_REPORT].report;
 }
 
 /* The root sends the whole table @version, or what differs from @base. */

@@ -70,7 +70,7 @@ static const char *why;
 static uint64_t parts_until, vanish_until, making;
 static uint32_t cables;
 static const char *marked;
-static unsigned int calls, votes_told;
+static unsigned int calls, votes_reported;
 static char problem[200], line[200];
 static int vote[RECORDS];	/* -1: its vote is as before */
 
@@ -141,7 +141,7 @@ void fm_quorum_entry(struct fm *f, struct fm_record *m, bool up, uint64_t versio
 	(void)f;
 	assert_int_equal(version, making);
 	vote[m - record] = up;
-	votes_told++;
+	votes_reported++;
 }
 
 void fm_quorum_voters(const struct fm *f, uint64_t version, struct fm_voters *v)
@@ -335,7 +335,7 @@ static inline void before_table(void)
 	memset(vote, 0xff, sizeof(vote));
 	memset(looked, 0, sizeof(looked));
 	memcpy(order_before, order_was, sizeof(order_was));
-	calls = votes_told = 0;
+	calls = votes_reported = 0;
 	marked = "";
 	problem[0] = '\0';
 	root.joined = true;

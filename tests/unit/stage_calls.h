@@ -12,16 +12,16 @@
 #define SETTLE (2 * RESEND)
 #define WAIT (5 * RESEND)	/* time until a call without an answer ends */
 
-static struct fm_init said;	/* the Init of the last call, or answer */
-static int said_to;
+static struct fm_init sent;	/* the Init of the last call, or answer */
+static int sent_to;
 
 static inline void sees(int conn, const struct fm_msg *msg)
 {
 	if (msg->type != FM_MSG_CLAIM || !msg->claim.ninit)
 		return;
 	assert_int_equal(msg->claim.guid, s.dev.guid);
-	assert_int_equal(fm_init_get(msg->claim.init, msg->claim.ninit, &said), 0);
-	said_to = conn;
+	assert_int_equal(fm_init_get(msg->claim.init, msg->claim.ninit, &sent), 0);
+	sent_to = conn;
 }
 
 static inline struct fm_msg call(const struct fm_init *i)
@@ -64,7 +64,7 @@ static inline void asks_in(const char *shape, uint32_t nodes, uint64_t *from)
 	memset(s.joiner, 0, sizeof(s.joiner));
 	stage_forget(&s);
 	s.sees = sees;
-	said_to = 0;
+	sent_to = 0;
 	*from = s.now;
 }
 
@@ -88,7 +88,7 @@ static inline void sends_hello(uint32_t i)
 
 static inline void answers(int conn, uint64_t root_guid, uint64_t epoch, bool leads)
 {
-	struct fm_init i = said;
+	struct fm_init i = sent;
 	struct fm_msg m;
 
 	i.guid = NIC + 3;

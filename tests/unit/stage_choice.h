@@ -47,7 +47,7 @@ static inline struct fm_init init_of(unsigned int port, enum kind kind, uint64_t
 
 	i.asks = kind == ASKS || kind == LOST_ASKS;
 	i.lost = kind == LOST || kind == LOST_ASKS;
-	i.heard = true;
+	i.received = true;
 	i.root_guid = root;
 	i.epoch = epoch;
 	snprintf(i.root_address, sizeof(i.root_address), "30.1.0.%u:1", (unsigned int)(root - NIC));

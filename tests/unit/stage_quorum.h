@@ -31,7 +31,7 @@ static inline void begin(void)
 	r->former = (struct fm_former) { .epoch = 0 };
 	fm_quorum_begin(s.fm);
 	for (uint32_t i = 0; i < NODES; i++)
-		fm_record_no(r, i)->stated = (struct fm_statements) { .heard = s.fm->now };
+		fm_record_no(r, i)->stated = (struct fm_statements) { .received = s.fm->now };
 }
 
 /* The latest table of a former root: which nodes are up in it, and in each of its voters. */

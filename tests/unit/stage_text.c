@@ -323,7 +323,7 @@ static void do_mgmt(void *io, unsigned int port, const void *data, size_t len)
 	add(s, "init %u:", port);
 	flag(s, !i.placed, "asks");
 	flag(s, i.settled, "settled");
-	flag(s, i.heard, "heard");
+	flag(s, i.received, "heard");
 	for (unsigned int d = 0; d < i.ndims; d++)
 		add(s, " %d/%u", i.position[d], i.size[d]);
 	if (i.root_guid || i.root_address[0])

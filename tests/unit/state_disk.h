@@ -132,7 +132,7 @@ static inline void on_kept(void *arg, uint64_t epoch, uint64_t version, bool ok)
 	kept_ok = ok;
 }
 
-static const struct state_ops ops = { .told = on_error, .kept = on_kept };
+static const struct state_ops ops = { .error = on_error, .kept = on_kept };
 
 static inline void on_poll(void *arg)
 {

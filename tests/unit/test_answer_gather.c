@@ -137,10 +137,10 @@ static bool on_more(void *arg, const char *text, size_t len)
 	return !slow;
 }
 
-static json_t *things(struct request *r, uint32_t node, json_t *told)
+static json_t *things(struct request *r, uint32_t node, json_t *reported)
 {
 	made++;
-	return flat_items(r, node, told);
+	return flat_items(r, node, reported);
 }
 
 static const struct listing listing = { .items = things };

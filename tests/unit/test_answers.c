@@ -289,14 +289,14 @@ static void move_of_root_is_answered_when_it_is_done(void **state)
 
 /* --- nodes ------------------------------------------------------------------- */
 
-#define ANN(state, heard, rootless) \
+#define ANN(state, alive_at, rootless) \
 	"{'node':[0,0],'name':'ann','id':0,'guid':null,'state':" state ",'address':'10.0.0.0'," \
 	"'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'," \
-	"'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
-#define BOB(state, heard, rootless) \
+	"'heard_ms':" alive_at ",'excluded':false,'until':null,'rootless':" rootless "}"
+#define BOB(state, alive_at, rootless) \
 	"{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':" state "," \
 	"'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null," \
-	"'parent':[2,0],'software':null,'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
+	"'parent':[2,0],'software':null,'heard_ms':" alive_at ",'excluded':false,'until':null,'rootless':" rootless "}"
 #define NO_NAME(rootless) \
 	"{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead'," \
 	"'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1]," \
@@ -305,10 +305,10 @@ static void move_of_root_is_answered_when_it_is_done(void **state)
 	"{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent'," \
 	"'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null," \
 	"'parent':[1,1],'software':null,'heard_ms':null,'excluded':false,'until':null,'rootless':" rootless "}"
-#define EVE(state, heard, rootless) \
+#define EVE(state, alive_at, rootless) \
 	"{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':" state "," \
 	"'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null," \
-	"'parent':[2,1],'software':null,'heard_ms':" heard ",'excluded':false,'until':null,'rootless':" rootless "}"
+	"'parent':[2,1],'software':null,'heard_ms':" alive_at ",'excluded':false,'until':null,'rootless':" rootless "}"
 #define OWN_NODE(rootless) \
 	"{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up'," \
 	"'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null," \
@@ -328,9 +328,9 @@ static void move_of_root_is_answered_when_it_is_done(void **state)
 static void nodes_with_root_have_state_of_table(void **state)
 {
 	(void)state;
-	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
-	a.heard[0] = a.heard[1] = NOW - 20 * SEC;
-	a.heard[4] = NOW + SEC;
+	a.answer_by[0] = "{'table_version':117,'software':'5.6'}";
+	a.alive_at[0] = a.alive_at[1] = NOW - 20 * SEC;
+	a.alive_at[4] = NOW + SEC;
 	replies("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
 		ANN("'up'", "0.0", "false") "," BOB("'silent'", "20000.0", "false") ","
 		NO_NAME("false") "," DAN("false") "," EVE("'up'", "0.0", "false") ","
@@ -342,7 +342,7 @@ static void nodes_with_root_have_state_of_table(void **state)
 static void some_nodes_are_answered_alone_within_limit(void **state)
 {
 	(void)state;
-	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	a.answer_by[0] = "{'table_version':117,'software':'5.6'}";
 	replies("{'cmd':'nodes','node':'ann','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
 		ANN("'up'", "0.0", "false") "," BOB("'silent'", "null", "false") "]}");
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
@@ -366,10 +366,10 @@ static void nodes_without_root_have_state_known_here(void **state)
 	(void)state;
 	a.root = false;
 	a.cut_off = NOW - 7 * SEC;
-	a.heard[1] = NOW - 7 * SEC;
-	a.heard[4] = NOW - 2 * SEC;
+	a.alive_at[1] = NOW - 7 * SEC;
+	a.alive_at[4] = NOW - 2 * SEC;
 	a.lately[4] = true;
-	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	a.answer_by[0] = "{'table_version':117,'software':'5.6'}";
 	replies("{'cmd':'nodes'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
 		",'missing':[[1,0],[1,1]],'data':["
 		ANN("'up'", "0.0", "true") "," BOB("'unknown'", "7000.0", "true") ","
@@ -724,12 +724,12 @@ static void events_are_answered_from_given_number(void **state)
 
 static void event_of_other_node_is_noted_with_its_name(void **state)
 {
-	const struct svc_msg told = { .type = SVC_EVENT, .event = {
+	const struct svc_msg reported = { .type = SVC_EVENT, .event = {
 		.time = 303.5, .level = FM_ERROR, .node = "1,0", .kind = "link", .text = "gone",
 	} };
 
 	(void)state;
-	pass_to_root(&told);
+	pass_to_root(&reported);
 	does("event 303.5 '1,0' 0 link: gone\n");
 }
 
@@ -880,7 +880,7 @@ static void config_shows_values_of_one_or_all_nodes(void **state)
 		     json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION,
 		     "file", "/c.conf",
 		     "config", config_with_level("debug")));
-	a.told_by[0] = "{'node':[0,0],'config':[]}";
+	a.answer_by[0] = "{'node':[0,0],'config':[]}";
 	replies("{'cmd':'config','node':'ann'}", "{'ok':true,'data':[{'node':[0,0],'config':[]}]}");
 	assert_string_equal(a.passed_on,
 			    "node 0 privileged 1500 ms: {\"cmd\":\"config\",\"node\":\"ann\"}");
@@ -890,11 +890,11 @@ static void config_shows_values_of_one_or_all_nodes(void **state)
 	values = config_values_json(&a.d.config);
 	assert_string_equal(json_string_value(json_object_get(values, "timers.keepalive")), "1s");
 	json_object_set_new(values, "log_level", json_string("debug"));
-	a.told_by[1] = "{'values':{}}";
+	a.answer_by[1] = "{'values':{}}";
 	replies_json("{'cmd':'config','values':true}",
 		     json_pack("{s:b s:o s:[oo{s:o s:s s:s s:o}]}", "ok", 1,
-		     "missing", json_of("[[1,1]]"), "data", json_of(a.told_by[0]),
-		     json_of(a.told_by[1]), "node",
+		     "missing", json_of("[[1,1]]"), "data", json_of(a.answer_by[0]),
+		     json_of(a.answer_by[1]), "node",
 		     json_of("[2,1]"), "name", a.d.config.fm.name, "software", TORUS_VERSION,
 		     "values", values));
 	replies("{'cmd':'config','values':true,'node':'0,0','count':2}",
@@ -1007,7 +1007,7 @@ static void passed_on_request_is_answered_like_own(void **state)
 {
 	(void)state;
 	serves("{'cmd':'table'}", TABLE);
-	a.told_by[0] = "{'node':[0,0]}";
+	a.answer_by[0] = "{'node':[0,0]}";
 	serves("{'cmd':'park','node':'0,0'}",
 	       "{'ok':true,'data':[{'node':[0,0],'rootless':false}]}");
 	serves("{'cmd':'events','follow':true}",

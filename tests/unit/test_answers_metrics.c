@@ -113,9 +113,9 @@ static void metrics_without_nic_have_figures_of_manager(void **state)
 static void metrics_of_other_node_come_from_that_node(void **state)
 {
 	(void)state;
-	a.told_by[1] = "{'node':[1,0],'nic':7}";
+	a.answer_by[1] = "{'node':[1,0],'nic':7}";
 	replies("{'cmd':'metrics','node':'1,0'}", "{'ok':true,'data':{'node':[1,0],'nic':7}}");
-	a.told_by[1] = NULL;
+	a.answer_by[1] = NULL;
 	refuses("{'cmd':'metrics','node':'1,0'}", "unreachable", "node '1,0' does not answer");
 	refuses("{'cmd':'metrics','node':'9,0'}", "usage", "node '9,0': x is 9, must be 0 to 2");
 	refuses("{'cmd':'metrics','port':'+x'}", "usage",

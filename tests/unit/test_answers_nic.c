@@ -213,9 +213,9 @@ static void links_of_all_show_hold_at_both_ends(void **state)
 	json_t *own = own_links("", "");
 
 	(void)state;
-	a.told_by[2] = "[{'node':[2,0],'port':'+x','held_ms':null},"
+	a.answer_by[2] = "[{'node':[2,0],'port':'+x','held_ms':null},"
 		       "{'node':[2,0],'port':'+y','held_ms':null}]";
-	a.told_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null},"
+	a.answer_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null},"
 		       "{'node':[1,1],'port':'+x','held_ms':null}]";
 	json_array_extend(all, own);
 	json_decref(own);
@@ -227,13 +227,13 @@ static void links_of_all_show_hold_at_both_ends(void **state)
 /* The root lists the degraded links of the whole fabric, another node its own. */
 static void root_lists_degraded_links_of_all_nodes(void **state)
 {
-	const struct svc_msg told = { .type = SVC_LINES, .lines = {
+	const struct svc_msg reported = { .type = SVC_LINES, .lines = {
 		.node = 4, .links = (char *)"[{\"node\":[1,1],\"port\":\"+x\",\"held_ms\":null}]",
 	} };
 
 	(void)state;
 	replies("{'cmd':'links','degraded':true}", "{'ok':true,'data':[],'missing':[[1,0]]}");
-	pass_to_root(&told);
+	pass_to_root(&reported);
 	replies("{'cmd':'links','degraded':true}", "{'ok':true,'missing':[[1,0]],'data':["
 		"{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]}");
 	replies_data("{'cmd':'links','node':'2,1','degraded':true}",
@@ -293,9 +293,9 @@ static void link_with_bit_errors_is_degraded(void **state)
 
 static void report(uint32_t node, const char *links)
 {
-	const struct svc_msg told = { .type = SVC_LINES, .lines = { node, (char *)links } };
+	const struct svc_msg reported = { .type = SVC_LINES, .lines = { node, (char *)links } };
 
-	pass_to_root(&told);
+	pass_to_root(&reported);
 }
 
 /*
@@ -333,7 +333,7 @@ static void links_without_root_are_those_of_reached_nodes(void **state)
 	(void)state;
 	a.root = false;
 	a.cut_off = NOW - 7 * SEC;
-	a.told_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null}]";
+	a.answer_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null}]";
 	own = own_links("", "");
 	json_object_set_new(json_array_get(own, 2), "held_ms", json_null());
 	json_object_set_new(json_array_get(own, 3), "held_ms", json_null());
@@ -353,7 +353,7 @@ static void links_without_root_are_those_of_reached_nodes(void **state)
 static void links_of_several_nodes_have_a_limit(void **state)
 {
 	(void)state;
-	a.told_by[0] = "[{'node':[0,0],'port':'-x'}]";
+	a.answer_by[0] = "[{'node':[0,0],'port':'-x'}]";
 	replies("{'cmd':'links','node':'0,0','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
 		"{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
 	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
@@ -367,7 +367,7 @@ static void links_of_several_nodes_have_a_limit(void **state)
 	replies("{'cmd':'links','node':'0,0','count':2,'brief':true,'bad':true}",
 		"{'ok':true,'missing':"
 		"[[1,0]],'data':[{'node':[0,0],'port':'-x','downs':4,'rootless':false}]}");
-	a.told_by[1] = "{'node':[1,0],'told':1}";
+	a.answer_by[1] = "{'node':[1,0],'told':1}";
 	replies("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
 		"{'node':[1,0],'told':1,'rootless':false}]}");
 	refuses("{'cmd':'counters','node':'0,0','count':4097}", "usage",
@@ -674,8 +674,8 @@ static void counters_of_one_or_all_nodes_are_complete(void **state)
 	json_t *own = json_of("{'node':[2,1],'flow':{},'rootless':false}"), *wanted;
 
 	(void)state;
-	a.told_by[1] = "{'node':[1,0],'told':1}";
-	a.told_by[4] = "{'node':[1,1],'told':4}";
+	a.answer_by[1] = "{'node':[1,0],'told':1}";
+	a.answer_by[4] = "{'node':[1,1],'told':4}";
 #define X(ID, name, ...) json_object_set_new(own, #name, json_integer(2000 + TORUS_NC_##ID));
 	TORUS_NODE_COUNTER_LIST(X)
 #undef X
@@ -716,13 +716,13 @@ static void rows_without_root_are_those_of_reached_nodes(void **state)
 	refuses("{'cmd':'rows','node':'0,0'}", "unreachable",
 		"no root answers, so node '0,0' cannot be asked from here: run the command on that "
 		"node");
-	a.told_by[4] = "{'node':[1,1],'version':1,'rows':''}";
+	a.answer_by[4] = "{'node':[1,1],'version':1,'rows':''}";
 	replies("{'cmd':'rows','node':'0,0','count':5}",
 		"{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]],'data':["
 		"{'node':[1,1],'version':1,'rows':'','rootless':true}]}");
 }
 
-#define TOLD(node) "{'node':" node ",'version':1,'rows':[]}"
+#define ROWS_ANSWER(node) "{'node':" node ",'version':1,'rows':[]}"
 #define OF(node) "{'node':" node ",'version':1,'rows':[],'rootless':false}"
 #define OWN_ROWS "{'node':[2,1],'version':141,'rows':" \
 	"'0123456789abcdef0000000000000002fffffffffffffff0','rootless':false}"
@@ -734,15 +734,15 @@ static void rows_without_root_are_those_of_reached_nodes(void **state)
 static void rows_of_several_are_in_order_of_nodes(void **state)
 {
 	(void)state;
-	a.told_by[0] = TOLD("[0,0]");		/* a node that was not asked */
-	a.told_by[2] = TOLD("[2,0]");
+	a.answer_by[0] = ROWS_ANSWER("[0,0]");		/* a node that was not asked */
+	a.answer_by[2] = ROWS_ANSWER("[2,0]");
 	replies("{'cmd':'rows','node':'bob','count':4}",
 		"{'ok':true,'missing':[[1,0],[1,1]],'data':[" OF("[2,0]") "]}");
 	assert_string_equal(a.passed_on, "all 1 privileged 1500 ms: "
 			    "{\"cmd\":\"rows\",\"node\":\"1,0\",\"count\":4}");
 	replies("{'cmd':'rows','node':'1,1','count':1}", "{'ok':true,'missing':[[1,1]],'data':[]}");
 	assert_false(a.enough);
-	a.told_by[4] = TOLD("[1,1]");
+	a.answer_by[4] = ROWS_ANSWER("[1,1]");
 	replies("{'cmd':'rows','node':'1,1','count':9}",
 		"{'ok':true,'data':[" OF("[1,1]") "," OWN_ROWS "]}");
 	a.own = TORUS_NO_NODE - 1;
@@ -776,7 +776,7 @@ static void more_rows_than_limit_are_refused(void **state)
  */
 static void rows_as_runs_fit_more_nodes(void **state)
 {
-	static char digits[5 << 20], told[2][sizeof(digits) + 80];
+	static char digits[5 << 20], reported[2][sizeof(digits) + 80];
 	json_t *wanted;
 
 	(void)state;
@@ -793,8 +793,8 @@ static void rows_as_runs_fit_more_nodes(void **state)
 		"'0123456789abcdef0123456789abcdef0123456789abcdef','rootless':false}]}");
 	memset(digits, '1', sizeof(digits) - 1);
 	for (unsigned int i = 0; i < 2; i++) {
-		sprintf(told[i], "{'node':[%u,1],'version':1,'rows':'%s'}", i, digits);
-		a.told_by[3 + i] = told[i];
+		sprintf(reported[i], "{'node':[%u,1],'version':1,'rows':'%s'}", i, digits);
+		a.answer_by[3 + i] = reported[i];
 	}
 	wanted = json_pack("{s:b, s:[{s:[i,i], s:i, s:s, s:b}, {s:[i,i], s:i, s:n, s:b}, "
 			   "{s:[i,i], s:i, s:n, s:b}]}", "ok", 1, "data",
@@ -820,7 +820,7 @@ static void park_shows_counts_and_flows_of_nodes(void **state)
 	refuses("{'cmd':'park','node':'2,1','flows':true}", "unreachable",
 		"node '2,1' does not answer");
 	a.flows_error = 0;
-	a.told_by[0] = "{'node':[0,0]}";
+	a.answer_by[0] = "{'node':[0,0]}";
 	replies("{'cmd':'park'}",
 		"{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");
 }
@@ -829,14 +829,14 @@ static void park_shows_counts_and_flows_of_nodes(void **state)
 static void answer_waits_only_for_nodes_that_should_answer(void **state)
 {
 	(void)state;
-	a.told_by[0] = a.told_by[1] = "{'node':[0,0]}";
+	a.answer_by[0] = a.answer_by[1] = "{'node':[0,0]}";
 	replies("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[" AT_00 "]}");
 	assert_true(a.enough);
 	a.enough = false;
 	replies("{'cmd':'park'}", "{'ok':true,'missing':[[1,1]],"
 		"'data':[" AT_00 "," AT_00 "," PARK "]}");
 	assert_false(a.enough);
-	a.told_by[4] = a.told_by[0];
+	a.answer_by[4] = a.answer_by[0];
 	replies("{'cmd':'park'}", "{'ok':true,'data':[" AT_00 "," AT_00 "," AT_00 "," PARK "]}");
 	assert_true(a.enough);
 }
@@ -895,7 +895,7 @@ static void full_queue_of_nic_refuses_questions(void **state)
 	for (unsigned int i = 0; i < OF_ONE; i++)
 		refuses(of_one[i], "failed",
 			"the NIC is busy: too many questions wait for it, ask again later");
-	a.told_by[0] = "{'node':[0,0]}";
+	a.answer_by[0] = "{'node':[0,0]}";
 	replies("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0],"
 		"'rootless':false}]}");
 	does("");

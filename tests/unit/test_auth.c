@@ -57,7 +57,7 @@ typedef bool meddle(struct svc_auth *msg, unsigned int turn, void *arg);
 static bool converse_through(struct pair *p, const struct auth *a, const struct auth *b,
 			     meddle *fn, void *arg)
 {
-	struct svc_auth heard, none;
+	struct svc_auth received, none;
 
 	memset(p, 0, sizeof(*p));
 	auth_session_init(&p->i, a, true);
@@ -69,10 +69,10 @@ static bool converse_through(struct pair *p, const struct auth *a, const struct 
 		struct svc_auth *reply = turn < 3 ? &p->msg[turn + 1] : &none;
 		enum auth_next next, right = turn < 2 ? AUTH_SEND : turn < 3 ? AUTH_LAST : AUTH_DONE;
 
-		heard = p->msg[turn];
-		if (fn && !fn(&heard, turn, arg))
+		received = p->msg[turn];
+		if (fn && !fn(&received, turn, arg))
 			return false;
-		next = auth_step(to, &heard, reply);
+		next = auth_step(to, &received, reply);
 		if (next == AUTH_REFUSED)
 			return false;
 		assert_int_equal(next, right);
@@ -230,15 +230,15 @@ static void each_random_byte_of_nonces_changes(void **state)
 }
 
 /*
- * Replays any two messages of the handshake @said, in any order, to a new session of @a. With
+ * Replays any two messages of the handshake @sent, in any order, to a new session of @a. With
  * @nonce_as_then the session gets the nonce of the old one: then exactly the two right messages in
  * their order are accepted, so that the others fail not only because the nonce is another.
  * Return: how many pairs are accepted.
  */
-static unsigned int any_two(const struct pair *said, const struct auth *a, bool initiator,
+static unsigned int any_two(const struct pair *sent, const struct auth *a, bool initiator,
 			    bool nonce_as_then)
 {
-	const struct auth_session *then = initiator ? &said->i : &said->l;
+	const struct auth_session *then = initiator ? &sent->i : &sent->l;
 	unsigned int sessions = 0;
 
 	for (unsigned int n = 0; n < 16; n++) {
@@ -249,13 +249,13 @@ static unsigned int any_two(const struct pair *said, const struct auth *a, bool 
 		auth_session_init(&s, a, initiator);
 		if (initiator)
 			assert_int_equal(auth_start(&s, &out), 0);
-		next = auth_step(&s, &said->msg[n / 4], &out);
+		next = auth_step(&s, &sent->msg[n / 4], &out);
 		assert_true(next == AUTH_SEND || next == AUTH_REFUSED);
 		if (next == AUTH_REFUSED)
 			continue;
 		if (nonce_as_then)
 			memcpy(s.own_nonce, then->own_nonce, sizeof(s.own_nonce));
-		next = auth_step(&s, &said->msg[n % 4], &out);
+		next = auth_step(&s, &sent->msg[n % 4], &out);
 		if (next == AUTH_REFUSED)
 			continue;
 		assert_int_equal(next, initiator ? AUTH_DONE : AUTH_LAST);
@@ -293,26 +293,26 @@ static void replayed_handshake_messages_are_refused(void **state)
 static void reflect(const struct auth *a, const char *name)
 {
 	struct auth_session l, i;
-	struct svc_auth heard, out;
+	struct svc_auth received, out;
 
 	auth_session_init(&i, a, true);
-	assert_int_equal(auth_start(&i, &heard), 0);
-	strcpy(heard.name, name);
+	assert_int_equal(auth_start(&i, &received), 0);
+	strcpy(received.name, name);
 	/* The node's own nonce comes back to it as the listener's, then its own proof. */
-	assert_int_equal(auth_step(&i, &heard, &out), AUTH_SEND);
-	heard = out;
-	strcpy(heard.name, name);
-	assert_int_equal(auth_step(&i, &heard, &out), AUTH_REFUSED);
+	assert_int_equal(auth_step(&i, &received, &out), AUTH_SEND);
+	received = out;
+	strcpy(received.name, name);
+	assert_int_equal(auth_step(&i, &received, &out), AUTH_REFUSED);
 	/* A listener sends only a nonce before it has received a proof. */
 	auth_session_init(&l, a, false);
 	auth_session_init(&i, a, true);
-	assert_int_equal(auth_start(&i, &heard), 0);
-	strcpy(heard.name, name);
-	assert_int_equal(auth_step(&l, &heard, &out), AUTH_SEND);
+	assert_int_equal(auth_start(&i, &received), 0);
+	strcpy(received.name, name);
+	assert_int_equal(auth_step(&l, &received, &out), AUTH_SEND);
 	assert_int_equal(out.proof_len, 0);
-	heard = out;
-	strcpy(heard.name, name);
-	assert_int_equal(auth_step(&l, &heard, &out), AUTH_REFUSED);
+	received = out;
+	strcpy(received.name, name);
+	assert_int_equal(auth_step(&l, &received, &out), AUTH_REFUSED);
 	assert_int_equal(out.proof_len, 0);
 }
 

@@ -122,13 +122,13 @@ static void not_opened(const char *path, int want, const char *text)
 {
 	unsigned int files = files_open();
 	size_t blocks = memory_blocks();
-	char said[AUTH_TEXT_MAX] = "", right[2 * AUTH_TEXT_MAX];
+	char sent[AUTH_TEXT_MAX] = "", right[2 * AUTH_TEXT_MAX];
 	struct auth a;
 
 	memset(&a, 0xff, sizeof(a));
-	assert_int_equal(auth_open(&a, &auth_key_ops, "green", "n0", path, said), want);
+	assert_int_equal(auth_open(&a, &auth_key_ops, "green", "n0", path, sent), want);
 	snprintf(right, sizeof(right), text, path, path);
-	assert_string_equal(said, right);
+	assert_string_equal(sent, right);
 	assert_int_equal(files_open(), files);
 	assert_int_equal(memory_blocks(), blocks);
 	auth_close(&a);

@@ -23,17 +23,17 @@
 /* --- events ---------------------------------------------------------------- */
 
 /**
- * struct heard - what the callback was told
+ * struct received - what the callback was told
  */
-static struct heard {
+static struct received {
 	unsigned int n;
 	struct torus_event ev[32];
 	char data[TORUS_MGMT_MAX];
-} heard;
+} received;
 
 static void on_event(const struct torus_event *ev, void *arg)
 {
-	struct heard *h = arg;
+	struct received *h = arg;
 
 	if (h->n < 32)
 		h->ev[h->n] = *ev;
@@ -57,7 +57,7 @@ static void subscribe(void)
 	assert_int_equal(torus_events_open(dev, 7), 0);
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_SUBSCRIBE);
 	assert_int_equal(nla_get_u32(fake_attr(&nic, TORUS_A_GROUPS)), 7);
-	memset(&heard, 0, sizeof(heard));
+	memset(&received, 0, sizeof(received));
 }
 
 static int read_events(void)
@@ -65,7 +65,7 @@ static int read_events(void)
 	struct pollfd p = { .fd = torus_events_fd(dev), .events = POLLIN };
 
 	assert_int_equal(poll(&p, 1, 2000), 1);
-	return torus_events_read(dev, on_event, &heard);
+	return torus_events_read(dev, on_event, &received);
 }
 
 static void send_mgmt(unsigned int port, const char *text)
@@ -83,8 +83,8 @@ static void test_events_of_each_group_are_delivered(void **state)
 
 	(void)state;
 	subscribe();
-	assert_int_equal(torus_events_read(dev, on_event, &heard), 0);
-	assert_int_equal(heard.n, 0);
+	assert_int_equal(torus_events_read(dev, on_event, &received), 0);
+	assert_int_equal(received.n, 0);
 	msg = fake_reply(NULL, TORUS_CMD_LINK_NTF, 0);
 	put_link(msg, 5);
 	fake_send(events_conn, msg);
@@ -94,16 +94,16 @@ static void test_events_of_each_group_are_delivered(void **state)
 	fake_send(events_conn, msg);
 	fake_send(events_conn, fake_reply(NULL, 200, 0));	/* an event of a newer NIC */
 	assert_int_equal(read_events(), 0);
-	assert_int_equal(heard.n, 3);
-	assert_int_equal(heard.ev[0].group, TORUS_GROUP_LINK);
-	assert_int_equal(heard.ev[0].link.port, 5);
-	assert_int_equal(heard.ev[0].link.old_state, TORUS_LINK_INIT);
-	assert_int_equal(heard.ev[1].group, TORUS_GROUP_MGMT);
-	assert_int_equal(heard.ev[1].port, 2);
-	assert_int_equal(heard.ev[1].len, 4);
-	assert_memory_equal(heard.data, "init", 4);
-	assert_int_equal(heard.ev[2].group, TORUS_GROUP_PARK);
-	assert_int_equal(heard.ev[2].park.flow.version, 11);
+	assert_int_equal(received.n, 3);
+	assert_int_equal(received.ev[0].group, TORUS_GROUP_LINK);
+	assert_int_equal(received.ev[0].link.port, 5);
+	assert_int_equal(received.ev[0].link.old_state, TORUS_LINK_INIT);
+	assert_int_equal(received.ev[1].group, TORUS_GROUP_MGMT);
+	assert_int_equal(received.ev[1].port, 2);
+	assert_int_equal(received.ev[1].len, 4);
+	assert_memory_equal(received.data, "init", 4);
+	assert_int_equal(received.ev[2].group, TORUS_GROUP_PARK);
+	assert_int_equal(received.ev[2].park.flow.version, 11);
 	/* Requests work beside events. */
 	assert_usable();
 }
@@ -118,10 +118,10 @@ static void test_lost_events_are_reported_once(void **state)
 	send(events_conn, &lost, sizeof(lost), MSG_NOSIGNAL);
 	send_mgmt(1, "b");
 	assert_int_equal(read_events(), -ENOBUFS);
-	assert_int_equal(heard.n, 1);
+	assert_int_equal(received.n, 1);
 	assert_int_equal(read_events(), 0);
-	assert_int_equal(heard.n, 2);
-	assert_int_equal(heard.data[0], 'b');
+	assert_int_equal(received.n, 2);
+	assert_int_equal(received.data[0], 'b');
 }
 
 static void test_malformed_event_is_reported_and_not_delivered(void **state)
@@ -138,10 +138,10 @@ static void test_malformed_event_is_reported_and_not_delivered(void **state)
 	nla_put_u8(msg, TORUS_A_PORT, 1);
 	fake_send(events_conn, msg);
 	assert_int_equal(read_events(), -EBADMSG);
-	assert_int_equal(heard.n, 0);
+	assert_int_equal(received.n, 0);
 	send_mgmt(1, "good");
 	assert_int_equal(read_events(), 0);
-	assert_int_equal(heard.n, 1);
+	assert_int_equal(received.n, 1);
 }
 
 static void test_nic_that_goes_away_ends_events(void **state)
@@ -167,12 +167,12 @@ static void answer_subscribe_late(struct fake *f, int fd, struct nlmsghdr *req)
 static void test_event_before_acknowledgement_counts_as_lost(void **state)
 {
 	(void)state;
-	memset(&heard, 0, sizeof(heard));
+	memset(&received, 0, sizeof(received));
 	nic.fn = answer_subscribe_late;
 	assert_int_equal(torus_events_open(dev, 1), 0);
-	assert_int_equal(torus_events_read(dev, on_event, &heard), -ENOBUFS);
-	assert_int_equal(torus_events_read(dev, on_event, &heard), 0);
-	assert_int_equal(heard.n, 0);
+	assert_int_equal(torus_events_read(dev, on_event, &received), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, on_event, &received), 0);
+	assert_int_equal(received.n, 0);
 }
 
 static void test_refused_subscription_may_be_tried_again(void **state)
@@ -185,7 +185,7 @@ static void test_refused_subscription_may_be_tried_again(void **state)
 	subscribe();	/* the second subscription closes the first connection */
 	send_mgmt(0, "x");
 	assert_int_equal(read_events(), 0);
-	assert_int_equal(heard.n, 1);
+	assert_int_equal(received.n, 1);
 }
 
 int main(void)

@@ -393,13 +393,13 @@ static void test_list_has_all_kernel_nics(void **state)
 
 /* --- events ---------------------------------------------------------------------- */
 
-static unsigned int heard;
+static unsigned int received;
 
 static void on_event(const struct torus_event *ev, void *arg)
 {
 	(void)arg;
 	assert_int_equal(ev->group, TORUS_GROUP_LINK);
-	heard++;
+	received++;
 }
 
 static struct ksock *joined_group(unsigned int group)
@@ -423,7 +423,7 @@ static void subscribe(unsigned int groups)
 	assert_int_equal(torus_open("genl:torus0", &dev), 0);
 	assert_int_equal(torus_events_open(dev, groups), 0);
 	assert_int_equal(joined(false)->groups, groups);
-	heard = 0;
+	received = 0;
 }
 
 static bool readable(void)
@@ -463,7 +463,7 @@ static void test_only_events_of_own_nic_are_handled(void **state)
 	link_event(7);
 	assert_true(readable());
 	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
-	assert_int_equal(heard, 2);
+	assert_int_equal(received, 2);
 	assert_false(readable());
 }
 
@@ -475,7 +475,7 @@ static void test_lost_events_are_reported_once(void **state)
 	overrun = joined(false)->fd;
 	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENOBUFS);
 	assert_int_equal(torus_events_read(dev, on_event, NULL), 0);
-	assert_int_equal(heard, 1);
+	assert_int_equal(received, 1);
 	/* A client that waits for the NIC's end may have missed that event too. */
 	overrun = joined(true)->fd;
 	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENOBUFS);
@@ -537,7 +537,7 @@ static void test_only_end_of_own_interface_ends_device(void **state)
 	interface_event(RTM_DELLINK, AF_UNSPEC, 7);
 	assert_true(readable());
 	assert_int_equal(torus_events_read(dev, on_event, NULL), -ENODEV);
-	assert_int_equal(heard, 1);
+	assert_int_equal(received, 1);
 }
 
 /* A second subscription replaces the first one, whose sockets are closed. */

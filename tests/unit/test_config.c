@@ -21,8 +21,8 @@
 
 #define NEEDED "service_address = 172.16.0.3:7117\n"
 
-/** struct heard - the errors reported about one file */
-struct heard {
+/** struct received - the errors reported about one file */
+struct received {
 	unsigned int n;
 	unsigned int line;	/* line of the first error */
 	char text[512];
@@ -30,7 +30,7 @@ struct heard {
 
 static void collect_error(void *arg, unsigned int line, const char *text)
 {
-	struct heard *h = arg;
+	struct received *h = arg;
 
 	if (h->n++)
 		return;
@@ -38,7 +38,7 @@ static void collect_error(void *arg, unsigned int line, const char *text)
 	snprintf(h->text, sizeof(h->text), "%s", text);
 }
 
-static int parse(struct config *c, const char *text, struct heard *h)
+static int parse(struct config *c, const char *text, struct received *h)
 {
 	memset(h, 0, sizeof(*h));
 	config_default(c);
@@ -48,7 +48,7 @@ static int parse(struct config *c, const char *text, struct heard *h)
 static void right_file_sets_each_value(void **state)
 {
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	assert_int_equal(parse(&c, "# a comment\n"
@@ -111,7 +111,7 @@ static void right_file_sets_each_value(void **state)
 }
 
 /* Parses @n letters after @before. */
-static int parse_long(const char *before, size_t n, struct heard *h)
+static int parse_long(const char *before, size_t n, struct received *h)
 {
 	char text[512];
 	struct config c;
@@ -159,7 +159,7 @@ static void each_limit_is_accepted_and_the_next_value_refused(void **state)
 		{ "device = unix:/", 102 }, { "device = genl:", 103 },
 	};
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -182,7 +182,7 @@ static void each_limit_is_accepted_and_the_next_value_refused(void **state)
 static void missing_keys_have_defaults(void **state)
 {
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	assert_int_equal(parse(&c, NEEDED, &h), 0);
@@ -233,7 +233,7 @@ static void defaults_equal_manual_and_example(void **state)
 	unsigned int lines;
 	char text[2048];
 	struct config c, d;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -407,7 +407,7 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 		{ "service_address = [ff02::1]:7117\n", 1, "'[ff02::1]:7117'" },
 	};
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -420,7 +420,7 @@ static void each_wrong_line_is_refused_with_its_number(void **state)
 static void all_errors_are_reported(void **state)
 {
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	assert_int_equal(parse(&c, NEEDED "fanout = 0\nx = 1\nlog_level = y\n", &h), -EINVAL);
@@ -431,7 +431,7 @@ static void long_lines_and_nul_bytes_are_refused(void **state)
 {
 	char text[1024] = NEEDED "fabric = ";
 	struct config c;
-	struct heard h;
+	struct received h;
 	size_t n = strlen(text);
 
 	(void)state;
@@ -451,7 +451,7 @@ static void long_lines_and_nul_bytes_are_refused(void **state)
 static void file_that_is_missing_or_too_big_is_refused(void **state)
 {
 	char path[] = "/tmp/test_config.XXXXXX";
-	struct heard h = { 0 };
+	struct received h = { 0 };
 	struct config c;
 	int fd = mkstemp(path);
 
@@ -490,7 +490,7 @@ static void service_address_in_reserved_network_is_refused(void **state)
 		"service_address = [::1]:7117\nservice_loopback = on\n",
 	};
 
-	struct heard h = { .n = 0 };
+	struct received h = { .n = 0 };
 	struct config c;
 
 	(void)state;
@@ -522,7 +522,7 @@ static void has(struct host *h, const char *interface, const char *address, unsi
 	h->n++;
 }
 
-static void finds(const struct host *h, const char *network, int wanted, const char *said)
+static void finds(const struct host *h, const char *network, int wanted, const char *reported)
 {
 	char text[256], found[FM_ADDR_MAX];
 	struct sockaddr_storage a;
@@ -531,7 +531,7 @@ static void finds(const struct host *h, const char *network, int wanted, const c
 
 	assert_int_equal(prefix_parse(network, &p), 0);
 	err = service_network_find(&p, h->at, &a, text, sizeof(text));
-	if (err != wanted || strcmp(said, err ? text : address_text(&a, found)))
+	if (err != wanted || strcmp(reported, err ? text : address_text(&a, found)))
 		fail_msg("%s: %d, %s", network, err, err ? text : found);
 }
 
@@ -572,7 +572,7 @@ static void host_finds_its_one_address_in_service_network(void **state)
 static void missing_address_in_service_network_is_reported(void **state)
 {
 	struct config c;
-	struct heard h;
+	struct received h;
 
 	(void)state;
 	assert_int_equal(parse(&c,
@@ -654,7 +654,7 @@ static void dump_can_be_read_as_configuration(void **state)
 		"stall_max = none                         ; /f.conf:14\n",
 	};
 	struct config c, d;
-	struct heard h;
+	struct received h;
 	char *dumps;
 
 	(void)state;
@@ -672,7 +672,7 @@ static void dump_can_be_read_as_configuration(void **state)
 static void dumped_rate_reads_back_exactly(void **state)
 {
 	struct config c, d;
-	struct heard h;
+	struct received h;
 	char *text;
 
 	(void)state;
@@ -692,7 +692,7 @@ static void dump_in_json_escapes_bytes_that_are_no_utf8(void **state)
 {
 	const struct config_run run = { .path = "/\xff.conf", .record = "/r" };
 	struct config c;
-	struct heard h;
+	struct received h;
 	json_t *list, *v;
 	unsigned int n = 0;
 	size_t i;
@@ -722,7 +722,7 @@ static void dump_in_json_escapes_bytes_that_are_no_utf8(void **state)
 static void dump_names_source_of_each_value(void **state)
 {
 	struct config c, d, now;
-	struct heard h;
+	struct received h;
 	char *text;
 
 	(void)state;

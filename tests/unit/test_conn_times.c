@@ -14,7 +14,7 @@
 
 #define KEEP (1000 * MS)
 #define RESEND (50 * MS)
-#define HEARD (7000 * MS)	/* when the last message came */
+#define RECEIVED (7000 * MS)	/* when the last message came */
 
 static struct fm *fm;
 
@@ -32,7 +32,7 @@ static int begin(void **state)
 	assert_non_null(fm);
 	fm->cfg.keepalive = KEEP;
 	fm->cfg.resend = RESEND;
-	fm->now = HEARD;
+	fm->now = RECEIVED;
 	assert_true(fm_conns_new(fm));
 	return 0;
 }
@@ -111,9 +111,9 @@ static void silent_connection_is_lost_after_time_of_its_role(void **state)
 		struct fm_conn c = {
 			.role = (uint8_t)s->role, .ready = s->is & READY,
 			.confirmed = s->is & WELCOME, .answered = s->is & ANSWERED,
-			.heard = HEARD, .pace = s->pace * MS,
-			.greeted = s->greeted ? HEARD + s->greeted * MS : 0,
-			.urgent = s->urgent ? HEARD + s->urgent * MS : 0,
+			.received = RECEIVED, .pace = s->pace * MS,
+			.greeted = s->greeted ? RECEIVED + s->greeted * MS : 0,
+			.urgent = s->urgent ? RECEIVED + s->urgent * MS : 0,
 		};
 		uint64_t at;
 
@@ -121,9 +121,9 @@ static void silent_connection_is_lost_after_time_of_its_role(void **state)
 		fm->root_asks = s->is & ASKS;
 		fm->root_lost = s->is & ROOT_LOST;
 		at = fm_conn_lost_at(fm, &c);
-		if (at != HEARD + s->after * MS)
+		if (at != RECEIVED + s->after * MS)
 			fail_msg("case %u: lost after %llu ms, not %u", i,
-				 (unsigned long long)((at - HEARD) / MS), s->after);
+				 (unsigned long long)((at - RECEIVED) / MS), s->after);
 		/* A manager that gets its messages late waits for longer. */
 		fm->lag = 10 * MS;
 		assert_int_equal(fm_conn_lost_at(fm, &c), at + 40 * MS);
@@ -152,7 +152,7 @@ static void hello_interval_doubles_without_answer(void **state)
 	for (unsigned int i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
 		struct fm_conn *c = greeted(i + 1);
 
-		assert_int_equal(c->again - HEARD, after[i] * MS + (i ? 3 : 0));
+		assert_int_equal(c->again - RECEIVED, after[i] * MS + (i ? 3 : 0));
 		fm_conn_forget(fm, c);
 	}
 }
@@ -165,17 +165,17 @@ static void peer_sets_pace_of_hellos(void **state)
 	(void)state;
 	fm_conn_pace(fm, c, 51);
 	assert_int_equal(c->pace, 51 * MS);
-	assert_int_equal(c->again - HEARD, 51 * MS + 3);
+	assert_int_equal(c->again - RECEIVED, 51 * MS + 3);
 	fm_conn_pace(fm, c, 50);
 	assert_int_equal(c->pace, 0);
-	assert_int_equal(c->again - HEARD, RESEND);
+	assert_int_equal(c->again - RECEIVED, RESEND);
 	fm_conn_pace(fm, c, 1000);
-	assert_int_equal(c->again - HEARD, KEEP + 3);
+	assert_int_equal(c->again - RECEIVED, KEEP + 3);
 	fm_conn_pace(fm, c, 60000);
 	assert_int_equal(c->pace, KEEP);
-	assert_int_equal(c->again - HEARD, KEEP + 3);
+	assert_int_equal(c->again - RECEIVED, KEEP + 3);
 	fm_conn_pace(fm, c, 0);
-	assert_int_equal(c->again - HEARD, RESEND);
+	assert_int_equal(c->again - RECEIVED, RESEND);
 }
 
 /* News do not wait for the pace, and do not put off a HELLO that is due earlier. */
@@ -186,14 +186,14 @@ static void news_send_hello_before_pace(void **state)
 	(void)state;
 	fm_conn_pace(fm, c, 800);
 	fm_conns_look(fm);
-	assert_int_equal(fm_conns_expiry(fm), HEARD + 800 * MS + 3);
+	assert_int_equal(fm_conns_expiry(fm), RECEIVED + 800 * MS + 3);
 	fm_conn_hurry(fm, c);
-	assert_int_equal(c->again, HEARD + RESEND);
-	assert_int_equal(fm_conns_expiry(fm), HEARD + RESEND);
-	c->again = HEARD + 5 * MS;
+	assert_int_equal(c->again, RECEIVED + RESEND);
+	assert_int_equal(fm_conns_expiry(fm), RECEIVED + RESEND);
+	c->again = RECEIVED + 5 * MS;
 	fm_conn_hurry(fm, c);
-	assert_int_equal(c->again, HEARD + 5 * MS);
-	assert_int_equal(fm_conns_expiry(fm), HEARD + 5 * MS);
+	assert_int_equal(c->again, RECEIVED + 5 * MS);
+	assert_int_equal(fm_conns_expiry(fm), RECEIVED + 5 * MS);
 }
 
 int main(void)

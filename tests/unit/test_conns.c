@@ -214,7 +214,7 @@ static void new_connection_counts_as_alive_just_now(void **state)
 		c = fm_conn_add(fm, (int)role + 1, (enum fm_conn_role)role);
 		assert_non_null(c);
 		assert_int_equal(c->role, role);
-		assert_true(c->heard == fm->now && c->asked == fm->now);
+		assert_true(c->received == fm->now && c->asked == fm->now);
 		assert_int_equal(c->guid, 0);
 	}
 	fm_conns_free(fm);
@@ -260,7 +260,7 @@ static struct fm_conn *random_conn(struct rnd *r, struct fm *fm)
 	c->answered = rnd_one_in(r, 2);
 	c->awaited = rnd_one_in(r, 3);
 	c->brief = rnd_one_in(r, 2);
-	c->heard = fm->now - rnd_below(r, 4) * RESEND;
+	c->received = fm->now - rnd_below(r, 4) * RESEND;
 	c->asked = fm->now - rnd_below(r, 4) * RESEND;
 	c->urgent = rnd_one_in(r, 3) ? fm->now - rnd_below(r, 4) * RESEND : 0;
 	c->greeted = rnd_one_in(r, 2) ? fm->now - rnd_below(r, 9) * RESEND : 0;
@@ -273,18 +273,18 @@ static struct fm_conn *random_conn(struct rnd *r, struct fm *fm)
 static uint64_t naive_loss(const struct fm *fm, const struct fm_conn *c)
 {
 	bool root = c->role == FM_CONN_ROOT, watched = c->confirmed && fm->cfg.takeover;
-	uint64_t lag = 4 * fm->lag, at = c->heard + (watched ? ALIVE + ALIVE / 2 : 4 * ALIVE);
+	uint64_t lag = 4 * fm->lag, at = c->received + (watched ? ALIVE + ALIVE / 2 : 4 * ALIVE);
 
 	if (c->role == FM_CONN_CALL)
-		return c->heard + 5 * RESEND + lag;
+		return c->received + 5 * RESEND + lag;
 	if (c->role == FM_CONN_TRY)
-		return c->heard + (c->brief ? 5 : 20) * RESEND + lag;
+		return c->received + (c->brief ? 5 : 20) * RESEND + lag;
 	if (root && fm->root_asks && (!c->ready || c->greeted) && (fm->root_lost || !c->answered))
-		return later(c->heard, c->greeted) + 5 * RESEND + 2 * c->pace + lag;
+		return later(c->received, c->greeted) + 5 * RESEND + 2 * c->pace + lag;
 	if (root && fm->root_asks && c->ready && !c->confirmed && c->greeted)
 		at = earlier(at, c->greeted + 10 * RESEND + 2 * c->pace);
 	if (root && fm->root_asks && watched)
-		at = earlier(at, c->heard + 10 * RESEND);
+		at = earlier(at, c->received + 10 * RESEND);
 	if (c->urgent)
 		at = earlier(at, c->urgent + 2 * RESEND);
 	return at + lag;
@@ -294,7 +294,7 @@ static uint64_t naive_loss(const struct fm *fm, const struct fm_conn *c)
 static uint64_t naive_attention(const struct fm *fm, const struct fm_conn *c)
 {
 	bool watched = c->confirmed && fm->cfg.takeover;
-	uint64_t at = naive_loss(fm, c), quiet = later(c->heard, c->asked);
+	uint64_t at = naive_loss(fm, c), quiet = later(c->received, c->asked);
 	uint64_t ping = !watched ? ALIVE : c->role == FM_CONN_ROOT ? ALIVE / 4 : 3 * ALIVE / 4;
 
 	if (c->awaited)
@@ -318,13 +318,13 @@ static void one_attention(uint64_t seed)
 	fm_conn_look(&fm, c);
 	expect(&r, fm_conns_expiry(&fm) == earlier(was, at), "role %u", c->role);
 	/* All are looked at anew, but not within the time that one waits for further ends. */
-	other->heard -= rnd_below(&r, 4) * ALIVE;
+	other->received -= rnd_below(&r, 4) * ALIVE;
 	was = naive_attention(&fm, other);
 	fm_conns_look(&fm);
 	expect(&r, fm_conns_expiry(&fm) == later(earlier(was, at), fm.now + RESEND / 4), "role %u",
 	       c->role);
-	c->heard = c->asked = other->heard = other->asked = fm.now + 100 * SEC;
-	c->greeted = c->urgent = c->again = c->heard;
+	c->received = c->asked = other->received = other->asked = fm.now + 100 * SEC;
+	c->greeted = c->urgent = c->again = c->received;
 	fm_conns_look(&fm);
 	expect(&r, fm_conns_expiry(&fm) >= fm.now + 100 * SEC, "role %u", c->role);
 	fm_conns_await(&fm);

@@ -252,7 +252,7 @@ static void failed_allocation_is_answered_or_ends_connection(void **state)
 		"{\"cmd\":\"status\"}\n", "{\"cmd\":\"nodes\"}\n", "{}\n", "not JSON\n",
 		"{\"cmd\":\"events\",\"follow\":true}\n",
 	};
-	unsigned int told, ended, answered, n;
+	unsigned int reported, ended, answered, n;
 	struct client c;
 	bool failed;
 
@@ -260,7 +260,7 @@ static void failed_allocation_is_answered_or_ends_connection(void **state)
 	add(1);
 	run_due();
 	for (unsigned int i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
-		told = ended = answered = 0;
+		reported = ended = answered = 0;
 		failed = true;
 		for (n = 1; failed && n < MORE; n++) {
 			unsigned int files = files_open();
@@ -272,7 +272,7 @@ static void failed_allocation_is_answered_or_ends_connection(void **state)
 			run_due();
 			failed = memory_failed();
 			run_due();
-			told += c.n && strstr(c.line[0], "memory") != NULL;
+			reported += c.n && strstr(c.line[0], "memory") != NULL;
 			ended += c.closed;
 			answered += c.n == 1;
 			client_close(&c);
@@ -281,7 +281,7 @@ static void failed_allocation_is_answered_or_ends_connection(void **state)
 			assert_int_equal(memory_blocks(), blocks);
 		}
 		assert_in_range(n, 5, MORE - 1);
-		assert_true(ended >= 3 && answered >= 1 && told <= answered);
+		assert_true(ended >= 3 && answered >= 1 && reported <= answered);
 	}
 	expect("{}", "cmd is missing");
 }

@@ -188,7 +188,7 @@ static void client_has_30_s_to_take_answer(void **state)
 /* Opens @n clients as user @w, or as the present one. Return: how many are refused as too many. */
 static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 {
-	unsigned int told = 0;
+	unsigned int reported = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (w)
@@ -197,9 +197,9 @@ static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 			client_open(&c[i]);
 		send_text(&c[i], "{}\n");
 		receive_lines(&c[i], 1);
-		told += c[i].n == 1 && strstr(c[i].line[0], "too many clients");
+		reported += c[i].n == 1 && strstr(c[i].line[0], "too many clients");
 	}
-	return told;
+	return reported;
 }
 
 /* A client beyond the limit gets an error line and is disconnected, also if it has closed. */
@@ -208,7 +208,7 @@ static void one_too_many(void)
 	static const char line[] = "{\"ok\":false,\"code\":\"failed\","
 				   "\"error\":\"too many clients at once\"}\n";
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	char heard[2 * sizeof(line)];
+	char received[2 * sizeof(line)];
 
 	memcpy(a.sun_path, d.config.control, sizeof(d.config.control));
 	for (unsigned int gone = 0; gone < 2; gone++) {
@@ -220,9 +220,9 @@ static void one_too_many(void)
 		run_due();
 		if (gone)
 			continue;
-		assert_int_equal(recv(fd, heard, sizeof(heard), MSG_DONTWAIT), sizeof(line) - 1);
-		assert_memory_equal(heard, line, sizeof(line) - 1);
-		assert_int_equal(recv(fd, heard, sizeof(heard), MSG_DONTWAIT), 0);
+		assert_int_equal(recv(fd, received, sizeof(received), MSG_DONTWAIT), sizeof(line) - 1);
+		assert_memory_equal(received, line, sizeof(line) - 1);
+		assert_int_equal(recv(fd, received, sizeof(received), MSG_DONTWAIT), 0);
 		close(fd);
 	}
 }

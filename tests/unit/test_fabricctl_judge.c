@@ -249,12 +249,12 @@ static void late_records_have_time_after_reported_end(void **state)
 	begin(64);
 	now = 7;
 	ends(64);
-	assert_true(judge.latest == 7 && judge.heard == 0);
+	assert_true(judge.latest == 7 && judge.last_at == 0);
 	now = 9;
 	ends(64);
 	assert_true(judge.latest == 7);
 	arrives(0);
-	assert_true(judge.latest == now && judge.heard == now);
+	assert_true(judge.latest == now && judge.last_at == now);
 	assert_false(judge_has_all(&judge));
 }
 

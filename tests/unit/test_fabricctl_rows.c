@@ -13,7 +13,7 @@
 
 const struct program this_program = { .name = "test_fabricctl_rows" };
 
-static const char *said;	/* JSON that the manager answers; NULL: nothing */
+static const char *reported;	/* JSON that the manager answers; NULL: nothing */
 static bool old;		/* the manager knows no runs */
 static char request[128];
 static unsigned int asked;
@@ -35,7 +35,7 @@ int ask(struct ask *a, json_t *json, json_t **data)
 	snprintf(request, sizeof(request), "%s", text);
 	free(text);
 	json_decref(json);
-	*data = said ? json_loads(said, 0, NULL) : NULL;
+	*data = reported ? json_loads(reported, 0, NULL) : NULL;
 	return *data ? OK : CANNOT;
 }
 
@@ -78,7 +78,7 @@ static uint32_t reads(const char *text, int status)
 	struct rows_reader r = { .shape = &shape };
 	uint32_t n;
 
-	said = text;
+	reported = text;
 	asked = 0;
 	assert_int_equal(rows_get_some(&r, 1, rows, &n), status);
 	return n;
@@ -180,7 +180,7 @@ static void manager_without_runs_is_asked_again_once(void **state)
 	uint32_t n;
 
 	(void)state;
-	said = "[" AS_TEXT("1", ONE ONE ONE) "," AS_TEXT("2", ONE ONE ONE) "]";
+	reported = "[" AS_TEXT("1", ONE ONE ONE) "," AS_TEXT("2", ONE ONE ONE) "]";
 	old = true;
 	asked = 0;
 	assert_int_equal(rows_get_some(&r, 1, rows, &n), OK);

@@ -25,8 +25,8 @@ static void begin(const char *shape, unsigned int cuts, uint64_t *random)
 {
 	model_make(&m, shape);
 	for (unsigned int i = 0; i < cuts; i++)
-		m.said[random_below(random, m.nodes)] |= (uint16_t)(1u << random_below(random, 2 * m.n));
-	memcpy(closed, m.said, sizeof(closed));
+		m.reported[random_below(random, m.nodes)] |= (uint16_t)(1u << random_below(random, 2 * m.n));
+	memcpy(closed, m.reported, sizeof(closed));
 	torus_exclusions_close(&m.shape, closed);
 }
 

@@ -21,7 +21,7 @@ struct world {
 	unsigned int n;
 	u32 sent[FLOWS], got[FLOWS];
 	bool missing[FLOWS];		/* something of the flow was lost */
-	bool heard[FLOWS];		/* some packets of it were delivered */
+	bool received[FLOWS];		/* some packets of it were delivered */
 	u64 lost, now;
 };
 
@@ -64,9 +64,9 @@ static void delivered(struct world *w, struct tn_pkt *p)
 	       (w->missing[f] && p->tail.eseq > w->got[f]), "flow %u: %u after %u", f,
 	       p->tail.eseq, w->got[f]);
 	/* Before the first packet that comes, the flow may have had another NIC. */
-	if (w->heard[f])
+	if (w->received[f])
 		w->lost += p->tail.eseq - w->got[f];
-	w->heard[f] = true;
+	w->received[f] = true;
 	w->got[f] = p->tail.eseq + 1;
 	tn_flow_done(&w->in, p);
 	tn_queue_push(&w->idle, p);

@@ -32,7 +32,7 @@ struct model {
 	uint16_t replay;
 	bool position;
 	unsigned int ndims;
-	bool obey, hello, told;
+	bool obey, hello, reported;
 	struct root_known obeys, maybe, asked;
 };
 
@@ -162,7 +162,7 @@ static void go_on(void)
 {
 	if (m.act != FM_ACT_NONE || m.left == NOTHING)
 		return;
-	if (!m.told || m.obeys.epoch != fm.term || m.obeys.guid != fm.root_guid)
+	if (!m.reported || m.obeys.epoch != fm.term || m.obeys.guid != fm.root_guid)
 		order_to_obey();
 	else if (m.left == TABLE)
 		table_model();
@@ -184,7 +184,7 @@ static void obeyed_model(int err)
 	if (!err) {
 		m.obeys = m.asked;
 		m.maybe = (struct root_known) { 0, 0 };
-		m.told = true;
+		m.reported = true;
 	} else if (err != -ESTALE && m.asked.epoch >= m.maybe.epoch) {
 		if (m.asked.epoch == m.maybe.epoch && m.asked.guid != m.maybe.guid)
 			m.maybe.guid = 0;

@@ -544,7 +544,7 @@ static void init_with_another_place_is_answered(void **state)
 	(void)state;
 	begin("4x4", 9);
 	i = from(0);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	sends_position(2, 0, 2);
 	stage_run(&s, 5000);

@@ -170,10 +170,10 @@ bool fm_record_joined(const struct fm_record *m)
 	return is_joined[m - record];
 }
 
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+unsigned int fm_candidate_priority(unsigned int reported, uint32_t node)
 {
 	assert_true(node < nodes);
-	return said == FM_PRIORITY_AUTO ? node % 3 : said;
+	return reported == FM_PRIORITY_AUTO ? node % 3 : reported;
 }
 
 enum fm_phase fm_recovery_phase(const struct fm_root *r)

@@ -24,7 +24,7 @@ static struct fm fm;
 static uint64_t random_number;
 static struct fm_conn conn;
 static bool has_conn;
-static unsigned int asked_around, told, untold;
+static unsigned int asked_around, reported, cleared;
 
 uint64_t fm_random(struct fm *f)
 {
@@ -59,7 +59,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 	(void)key;
 	(void)fmt;
 	assert_string_equal(kind, "root");
-	told++;
+	reported++;
 }
 
 void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
@@ -67,7 +67,7 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 	(void)f;
 	(void)key;
 	assert_string_equal(kind, "root");
-	untold++;
+	cleared++;
 }
 
 /* --- the account ------------------------------------------------------------------------------ */
@@ -114,10 +114,10 @@ static uint64_t turn(void)
 
 static void loses(struct rnd *r)
 {
-	unsigned int before = untold;
+	unsigned int before = cleared;
 
 	fm_candidate_adrift(&fm);
-	expect(r, untold - before == (!fm.cut_off || fm.root_asks) + (unsigned int)!fm.cut_off, "the problems");
+	expect(r, cleared - before == (!fm.cut_off || fm.root_asks) + (unsigned int)!fm.cut_off, "the problems");
 	own.ask = own.look = NEVER;
 	own.called = false;
 	if (!fm.cut_off)
@@ -137,18 +137,18 @@ static void loses(struct rnd *r)
 
 static bool is_joining(void)
 {
-	return has_conn && conn.ready && (conn.hello || fm.now < conn.heard + 5 * RESEND);
+	return has_conn && conn.ready && (conn.hello || fm.now < conn.received + 5 * RESEND);
 }
 
 static void looks(struct rnd *r)
 {
-	unsigned int around = asked_around, told_before = told;
+	unsigned int around = asked_around, reported_before = reported;
 	bool is = fm_candidate_due(&fm), asks = false, due = fm.now >= own.look;
 	bool vain = fm.have_root && !fm.root_asks && !fm.is_root && fm.cut_off &&
 		    fm.now >= fm.cut_off + 30 * SEC;
 
 	expect(r, asked_around - around == due, "asks its neighbours");
-	expect(r, told - told_before == (due && vain), "tells that none asks");
+	expect(r, reported - reported_before == (due && vain), "tells that none asks");
 	if (due)
 		own.look = fm.cut_off ? fm.now + 10 * fm.cfg.takeover : NEVER;
 	if (fm.now >= own.ask && !own.called && is_joining()) {
@@ -173,7 +173,7 @@ static void pass(struct rnd *r)
 	if (own.unfit > fm.now && rnd_one_in(r, 4))
 		fm.now = own.unfit - rnd_below(r, 2);
 	/* The last message is as old as matters, or a little younger. */
-	conn.heard = fm.now - (rnd_one_in(r, 2) ? 5 * RESEND : 5 * RESEND - 1);
+	conn.received = fm.now - (rnd_one_in(r, 2) ? 5 * RESEND : 5 * RESEND - 1);
 	if (fm.cut_off && rnd_one_in(r, 2))
 		fm.cut_off = fm.now - 30 * SEC + rnd_below(r, 2);
 }
@@ -196,7 +196,7 @@ static void change(struct rnd *r)
 	has_conn = !rnd_one_in(r, 3);
 	conn.ready = !rnd_one_in(r, 3);
 	conn.hello = rnd_one_in(r, 3);
-	conn.heard = fm.now - (rnd_one_in(r, 2) ? 0 : 5 * RESEND - rnd_below(r, 2));
+	conn.received = fm.now - (rnd_one_in(r, 2) ? 0 : 5 * RESEND - rnd_below(r, 2));
 }
 
 static void happen(struct rnd *r)
@@ -257,7 +257,7 @@ static void live(uint64_t seed)
 	loses(&r);
 	for (unsigned int k = 0; k < 300; k++) {
 		unsigned int what = rnd_below(&r, 6);
-		unsigned int said;
+		unsigned int stated;
 
 		if (what == 0) {
 			change(&r);
@@ -273,9 +273,9 @@ static void live(uint64_t seed)
 		expect(&r, fm_candidate_expiry(&fm) == (own.ask < own.look ? own.ask : own.look),
 		       "due at another time");
 		expect(&r, fm_candidate_wait(&fm) == fm.cfg.takeover << own.vain, "waits");
-		said = !fm.cfg.takeover || fm.now < own.unfit ? 0 :
+		stated = !fm.cfg.takeover || fm.now < own.unfit ? 0 :
 		       fm.bootstrap && fm.cfg.priority == 256 ? 255 : fm.cfg.priority;
-		expect(&r, fm_candidate_stated(&fm) == said, "says %u", said);
+		expect(&r, fm_candidate_stated(&fm) == stated, "says %u", stated);
 	}
 	fm_candidate_free(&fm);
 }
@@ -319,8 +319,8 @@ static void lost_asking_node_doubles_wait_of_others(void **state)
 static void first_eight_nodes_are_candidates_by_default(void **state)
 {
 	(void)state;
-	for (unsigned int said = 0; said < FM_PRIORITY_AUTO; said++)
-		assert_int_equal(fm_candidate_priority(said, 3), said);
+	for (unsigned int stated = 0; stated < FM_PRIORITY_AUTO; stated++)
+		assert_int_equal(fm_candidate_priority(stated, 3), stated);
 	for (uint32_t node = 0; node < 12; node++)
 		assert_int_equal(fm_candidate_priority(FM_PRIORITY_AUTO, node),
 				 node < 8 ? 100 : 0);

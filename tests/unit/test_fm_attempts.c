@@ -34,7 +34,7 @@ static struct fm_conn conn;		/* of the attempt; its role is another one if there
 static bool leads_to, takes, takes_reached, yields, is_later, knows, outdoes;
 static int connects;
 static bool has_room;
-static char did[1500], want[1500], said[FM_TEXT_MAX];
+static char did[1500], want[1500], reported[FM_TEXT_MAX];
 
 static struct failed failed[ROOTS];
 static struct fm_init tried;
@@ -120,7 +120,7 @@ void fm_uplink_take(struct fm *f, struct fm_conn *c)
 
 void fm_uplink_reached(struct fm *f, struct fm_conn *c)
 {
-	note(did, "hello%s\n", c->ready && c->heard == f->now ? "" : " too early");
+	note(did, "hello%s\n", c->ready && c->received == f->now ? "" : " too early");
 }
 
 void fm_follow(struct fm *f, const struct fm_init *init)
@@ -169,7 +169,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 
 	(void)f;
 	va_start(args, fmt);
-	vsnprintf(said, sizeof(said), fmt, args);
+	vsnprintf(reported, sizeof(reported), fmt, args);
 	va_end(args);
 	note(did, "set %s %u\n", kind, (unsigned int)key);
 }
@@ -283,12 +283,12 @@ static void init_names_root(struct rnd *r)
 		note(want, "look\n");
 	else if (connects >= 0)
 		note(want, "close %d\n", connects);
-	said[0] = '\0';
+	reported[0] = '\0';
 	fm_try(&fm, &i);		/* compares the root with the former one */
 	tried = i;
 	if (!leads_to)
 		fail_model(false);
-	expect(r, leads_to ? conn.brief == i.asks : !!strstr(said, "does not reach it at a"), "%s", said);
+	expect(r, leads_to ? conn.brief == i.asks : !!strstr(reported, "does not reach it at a"), "%s", reported);
 }
 
 static void root_is_reached(struct rnd *r)
@@ -346,12 +346,12 @@ static void root_answers(struct rnd *r)
 		     (unsigned int)tried.root_guid);
 		accepted = true;
 	}
-	said[0] = '\0';
+	reported[0] = '\0';
 	expect(r, fm_try_answer(&fm, &conn, &m) == accepted, "%u", m.type);
-	if (said[0])
-		expect(r, strstr(said, m.type == FM_MSG_REFUSE ? "is refused at a" :
+	if (reported[0])
+		expect(r, strstr(reported, m.type == FM_MSG_REFUSE ? "is refused at a" :
 				 guid != tried.root_guid ? "another one answers at a" :
-				 "does not lead any more at a"), "%s", said);
+				 "does not lead any more at a"), "%s", reported);
 }
 
 static void own_root_answers(struct rnd *r)
@@ -378,8 +378,8 @@ static void own_root_is_wrong(struct rnd *r)
 	}
 	expect(r, fm_try_mistaken(&fm, refused) == is, "%d", is);
 	if (is)
-		expect(r, strstr(said, refused ? "is refused at a" : "another one answers at a"), "%s",
-		       said);
+		expect(r, strstr(reported, refused ? "is refused at a" : "another one answers at a"), "%s",
+		       reported);
 }
 
 /* The node follows a root by an Init, perhaps the one that it tries. */

@@ -40,7 +40,7 @@ static void init_is_repeated_ever_more_seldom_until_answered(void **state)
 	assert_int_equal(stage_count(&s, "init 2"), 5 + (20000 - 2422) / 1281);
 	stage_forget(&s);
 	i = stage_neighbour(&s, 2);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 2, &i);
 	stage_run(&s, 20010);
 	/* The neighbour cannot know yet that its Init was received. */
@@ -108,12 +108,12 @@ static void neighbour_without_init_is_answered_twice_at_most(void **state)
 	stage_run(&s, 1000);
 	stage_forget(&s);
 	/* Now the neighbour has received one: no more are sent. */
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 2, &i);
 	stage_run(&s, 90000);
 	stage_did_nothing(&s);
 	/* Inits are sent again when the neighbour restarts and asks. */
-	i.heard = false;
+	i.received = false;
 	stage_receive(&s, 2, &i);
 	stage_run(&s, 90001);
 	init_2("", "settled heard ");
@@ -221,7 +221,7 @@ static void cable_between_wrong_ports_gives_no_position(void **state)
 	stage_did(&s, "init 1: heard 1/4 2/4 root 100 30.0.0.0:1\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_run(&s, 60);
 	stage_did_no(&s, "init 0: heard 0/4");
@@ -312,7 +312,7 @@ static void joined(void)
 	for (unsigned int p = 0; p < 4; p++)
 		stage_link_up(&s, p, 1);
 	i = stage_neighbour(&s, 2);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
@@ -460,7 +460,7 @@ static void init_of_another_sender_is_ignored(void **state)
 	joined();
 	s.deaf = "";
 	i = stage_neighbour(&s, 1);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 1, &i);
 	stage_run(&s, 100);
 	stage_forget(&s);
@@ -476,7 +476,7 @@ static void init_of_another_sender_is_ignored(void **state)
 	assert_int_equal(stage_count(&s, "30.9.9.9:9"), 0);
 	/* The right sender ends the problem; so does the end of the link. */
 	i = stage_neighbour(&s, 1);
-	i.heard = true;
+	i.received = true;
 	stage_receive_other(&s, 1, &i);
 	assert_null(fm_problem(s.fm, 0));
 	/* Another port of the right NIC is not the other end of the cable either. */
@@ -505,7 +505,7 @@ static void another_sender_is_a_problem_for_30_s(void **state)
 	(void)state;
 	joined();
 	i = stage_neighbour(&s, 1);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 1, &i);
 	i.guid = i.root_guid;
 	stage_run(&s, 100);
@@ -757,7 +757,7 @@ static void init_of_earlier_root_is_answered_once(void **state)
 	stage_receive(&s, 0, &i);
 	stage_run(&s, 6);
 	assert_int_equal(stage_count(&s, "init 0: heard 1/4 0/4"), 1);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	/*
@@ -780,7 +780,7 @@ static void new_address_of_root_is_used_only_if_way_is_lost(void **state)
 	(void)state;
 	joined();
 	i = stage_neighbour(&s, 0);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	strcpy(i.root_address, "30.9.9.9:9");
@@ -830,7 +830,7 @@ static void unplaced_neighbour_gets_inits_until_placed(void **state)
 	s.deaf = "log row ";
 	i = stage_neighbour(&s, 0);
 	i.placed = false;
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_run(&s, 1000);
 	assert_int_equal(stage_count(&s, "init 0: 1/4 0/4"), 5);

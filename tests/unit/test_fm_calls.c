@@ -66,14 +66,14 @@ static void call_names_root_and_answers_are_counted(void **state)
 	stage_run_ns(&s, from + SETTLE + MS);
 	/* all nodes but 1 and 7 are called */
 	assert_int_equal(stage_count(&s, "connect"), 5);
-	assert_int_equal(said_to, 0);
+	assert_int_equal(sent_to, 0);
 	stage_up(&s, conn + 1);					/* the connection to node 3 */
-	assert_int_equal(said_to, conn + 1);
-	assert_true(said.asks && !said.lost && said.placed && said.settled);
-	assert_int_equal(said.guid, NIC);
-	assert_int_equal(said.root_guid, NIC);
-	assert_string_equal(said.root_address, "30.0.0.0:1");
-	epoch = said.epoch;
+	assert_int_equal(sent_to, conn + 1);
+	assert_true(sent.asks && !sent.lost && sent.placed && sent.settled);
+	assert_int_equal(sent.guid, NIC);
+	assert_int_equal(sent.root_guid, NIC);
+	assert_string_equal(sent.root_address, "30.0.0.0:1");
+	epoch = sent.epoch;
 	stage_forget(&s);
 	answers(conn + 1, NIC, epoch, false);
 	snprintf(text, sizeof(text), "close %d\n", conn + 1);
@@ -104,7 +104,7 @@ static void node_that_follows_other_root_is_called_again(void **state)
 	stage_run_ns(&s, from + SETTLE + MS);
 	stage_up(&s, conn + 1);
 	stage_forget(&s);
-	answers(conn + 1, 0x1, said.epoch, false);
+	answers(conn + 1, 0x1, sent.epoch, false);
 	assert_int_equal(count().others, 1);
 	stage_run_ns(&s, s.now + 3 * RESEND);
 	assert_int_equal(called(3), 1);
@@ -136,7 +136,7 @@ static void only_answer_is_taken_on_connection_of_call(void **state)
 	m = (struct fm_msg) { .type = FM_MSG_DROP };
 	fm_msg(s.fm, conn + 1, &m, START + s.now);
 	stage_did_nothing(&s);
-	answers(conn + 1, 0x1, said.epoch, false);
+	answers(conn + 1, 0x1, sent.epoch, false);
 	assert_int_equal(count().others, 1);
 	stage_end(&s);
 }
@@ -265,7 +265,7 @@ static void member(bool adrift)
 		stage_down(&s, 1);
 	stage_forget(&s);
 	s.sees = sees;
-	said_to = 0;
+	sent_to = 0;
 }
 
 static void is_called(const struct fm_init *i)
@@ -289,9 +289,9 @@ static void called_node_with_root_stays_with_it(void **state)
 	i = of_asker();
 	is_called(&i);
 	stage_did(&s, "1 < ping\n");
-	assert_int_equal(said_to, 70);
-	assert_int_equal(said.root_guid, NIC);
-	assert_true(!said.asks && !said.lost);
+	assert_int_equal(sent_to, 70);
+	assert_int_equal(sent.root_guid, NIC);
+	assert_true(!sent.asks && !sent.lost);
 	assert_true(fm_reachable(s.fm));
 	stage_end(&s);
 }
@@ -311,7 +311,7 @@ static void called_node_without_root_follows_caller(void **state)
 	conn = s.next_conn;
 	is_called(&i);
 	assert_int_equal(stage_count(&s, "connect 30.0.0.3:1"), 1);
-	assert_int_equal(said.root_guid, NIC + 3);
+	assert_int_equal(sent.root_guid, NIC + 3);
 	stage_forget(&s);
 	stage_up(&s, conn);
 	stage_did_some(&s, "< hello");
@@ -406,7 +406,7 @@ static void invalid_init_of_call_is_not_answered(void **state)
 		stage_up(&s, 70);
 		stage_msg(&s, 70, &m);
 		stage_did(&s, "close 70\n");
-		assert_int_equal(said_to, 0);
+		assert_int_equal(sent_to, 0);
 		stage_end(&s);
 	}
 }

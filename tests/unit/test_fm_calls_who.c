@@ -318,7 +318,7 @@ static void answering_node_is_called_each_second_round(void **state)
 	conn = s.next_conn;
 	stage_run_ns(&s, s.now + ROUND);
 	stage_up(&s, conn + 1);
-	answers(conn + 1, 1, said.epoch, false);
+	answers(conn + 1, 1, sent.epoch, false);
 	assert_int_equal(count().others, 1);
 	assert_int_equal(count().called, 5);
 	stage_run_ns(&s, s.now + ROUND);
@@ -327,7 +327,7 @@ static void answering_node_is_called_each_second_round(void **state)
 	assert_int_equal(called(3), 7);
 	/* The node joins all the same. */
 	stage_up(&s, s.next_conn - 5 + 1);
-	answers(s.next_conn - 5 + 1, 1, said.epoch, false);
+	answers(s.next_conn - 5 + 1, 1, sent.epoch, false);
 	sends_hello(3);
 	assert_int_equal(count().others, 0);
 	assert_int_equal(count().follow, 1);

@@ -584,7 +584,7 @@ static void part_claims_member_max_after_last_port_change(void **state)
 
 /* --- who is told ------------------------------------------------------------------------------- */
 
-static unsigned int told[4], told_others;
+static unsigned int reported[4], reported_others;
 
 static void sees_claim(int conn, const struct fm_msg *msg)
 {
@@ -593,9 +593,9 @@ static void sees_claim(int conn, const struct fm_msg *msg)
 	assert_int_equal(msg->claim.epoch, s.fm->term);
 	assert_int_equal(msg->claim.guid, NIC);
 	if (conn > 100 && conn < 104)
-		told[conn - 100]++;
+		reported[conn - 100]++;
 	else
-		told_others++;
+		reported_others++;
 }
 
 /*
@@ -613,9 +613,9 @@ static void each_node_is_asked_for_promise_once(void **state)
 	stage_run_ns(&s, s.now + MS);
 	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
 	stage_run_ns(&s, s.now + 4 * RESEND);
-	assert_int_equal(told_others, 0);
+	assert_int_equal(reported_others, 0);
 	for (uint32_t i = 1; i < 4; i++)
-		assert_int_equal(told[i], 1);
+		assert_int_equal(reported[i], 1);
 	stage_end(&s);
 }
 

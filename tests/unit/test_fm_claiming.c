@@ -299,7 +299,7 @@ static void hello(unsigned int k)
 	joins = !asks && !is && first && !history && !kept;
 	welcome = is && obeys && (k & 32);
 	assert_int_equal(fm_claim_hello(&fm, c, &record[1], &h), welcome);
-	assert_int_equal(record[1].stated.heard, fm.now);
+	assert_int_equal(record[1].stated.received, fm.now);
 	assert_int_equal(seen.noted, 1);
 	assert_int_equal(seen.joined, 1);
 	assert_int_equal(seen.forgot, k & 128 ? 11 : 0);

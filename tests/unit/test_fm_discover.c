@@ -358,12 +358,12 @@ static void fits(struct rnd *r)
 	}
 	expect(r, place[0] == 0, "the root is at %u", place[0]);
 	for (uint32_t i = 0; i < nodes; i++) {
-		char told[80];
+		char reported[80];
 
 		if (place[i] != TORUS_NO_NODE)
 			continue;
-		sprintf(told, "log error place: node 'n%u' (", i);
-		expect(r, stage_count(&s, told) == 1, "node %u has no place, and is not told", i);
+		sprintf(reported, "log error place: node 'n%u' (", i);
+		expect(r, stage_count(&s, reported) == 1, "node %u has no place, and is not told", i);
 		some = true;
 		/* No neighbour of an unplaced node implies a free place for it. */
 		for (unsigned int p = 0; p < row[i].nports; p++) {

@@ -38,9 +38,9 @@ unsigned int fm_candidate_stated(const struct fm *f)
 }
 
 /* A node without a configured priority has one only at the first places. */
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+unsigned int fm_candidate_priority(unsigned int reported, uint32_t node)
 {
-	return said == FM_PRIORITY_AUTO ? node < 2 : said;
+	return reported == FM_PRIORITY_AUTO ? node < 2 : reported;
 }
 
 uint32_t fm_roster_size(const struct fm_root *r)

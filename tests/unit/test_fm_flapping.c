@@ -57,7 +57,7 @@ static struct problem problem[NODES * PORTS];
 static unsigned int problems;
 
 /* Said by the code in this event: which ports are no longer held, and which nodes changed. */
-static bool told[NODES][PORTS], changed[NODES];
+static bool reported[NODES][PORTS], changed[NODES];
 static const char *why;
 
 static struct rnd *rnd;
@@ -147,8 +147,8 @@ void fm_demand(struct fm *f, uint64_t delay, const char *fmt, ...)
 	assert_int_equal(sscanf(text, "%u:%u", &k, &p), 2);
 	snprintf(want, sizeof(want), "%u:%u is no longer held down%s", k, p, why);
 	assert_string_equal(text, want);
-	assert_false(told[k][p]);
-	told[k][p] = true;
+	assert_false(reported[k][p]);
+	reported[k][p] = true;
 }
 
 void fm_problems_mark(struct fm *f, const char *kind)
@@ -313,8 +313,8 @@ static void end_hold(uint32_t k, unsigned int p)
 
 	if (!f->held)
 		return;
-	expect(rnd, told[k][p], "%u:%u", k, p);
-	told[k][p] = false;
+	expect(rnd, reported[k][p], "%u:%u", k, p);
+	reported[k][p] = false;
 	f->held = false;
 	f->at = fm.now;
 	if (f->penalty > limit() / 2)
@@ -326,7 +326,7 @@ static void end_hold(uint32_t k, unsigned int p)
 /* Forgets what the code said in the event before. @text: why holds end */
 static void begin_event(const char *text)
 {
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 	memset(changed, 0, sizeof(changed));
 	why = text;
 	searches = looks = 0;
@@ -342,13 +342,13 @@ static bool is_held(uint32_t k, unsigned int p)
 }
 
 /* All holds that ended were told, and no others. @was: holds before the event */
-static void check_told(struct flap was[NODES][PORTS])
+static void check_reported(struct flap was[NODES][PORTS])
 {
 	bool ended[NODES] = { false };
 
 	for (uint32_t k = 0; k < known; k++)
 		for (unsigned int p = 0; p < PORTS; p++) {
-			expect(rnd, !told[k][p], "%u:%u", k, p);
+			expect(rnd, !reported[k][p], "%u:%u", k, p);
 			if (was[k][p].held && !flap[k][p].held && record[k].node != TORUS_NO_NODE)
 				ended[record[k].node] = true;
 		}
@@ -577,7 +577,7 @@ static unsigned int run_due(void)
 	fm_damp_due(&fm);
 	for (uint32_t k = 0; k < known; k++)
 		for (unsigned int p = 0; p < PORTS; p++) {
-			bool is = told[k][p];
+			bool is = reported[k][p];
 			double end;
 
 			if (!was[k][p].held)
@@ -587,14 +587,14 @@ static unsigned int run_due(void)
 			       (over && is_near(end, (double)fm.now)),
 			       "%u:%u ends at %g, and not at %g", k, p, end, (double)fm.now);
 			if (find_other(k, p, &o, &q) && was[o][q].held)
-				expect(rnd, is == (told[o][q] || !flap[o][q].held), "%u:%u", k, p);
+				expect(rnd, is == (reported[o][q] || !flap[o][q].held), "%u:%u", k, p);
 			n += is;
 		}
 	for (uint32_t k = 0; k < known; k++)
 		for (unsigned int p = 0; p < PORTS; p++)
-			if (told[k][p])
+			if (reported[k][p])
 				end_hold(k, p);
-	check_told(was);
+	check_reported(was);
 	if (over)
 		check_problems();
 	return n;
@@ -662,7 +662,7 @@ static void end_by_order(void)
 		if (o < NODES)
 			end_hold(o, torus_dir_opposite(&fm.table.shape, p));
 	}
-	check_told(was);
+	check_reported(was);
 	check_problems();
 }
 
@@ -684,14 +684,14 @@ static void spare(void)
 	for (uint32_t k = 0; k < known; k++)
 		for (unsigned int p = 0; p < PORTS; p++) {
 			some |= was[k][p].held;
-			if (!told[k][p])
+			if (!reported[k][p])
 				continue;
 			expect(rnd, root.settled && find_usable(k, p, &o, &q), "%u:%u", k, p);
 			expect(rnd, m == NODES || m == k || m == o, "%u:%u", k, p);
 			end_hold(k, p);
 			ends += 1 + !was[o][q].held;	/* half a cable */
 		}
-	check_told(was);
+	check_reported(was);
 	expect(rnd, before - find_parts(part) == ends / 2, "%u/2 of %u", ends, before);
 	for (uint32_t k = 0; k < known && root.settled; k++)
 		for (unsigned int p = 0; p < ports; p++)

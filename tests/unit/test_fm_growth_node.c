@@ -797,7 +797,7 @@ static void new_growth_begins_anew(void **state)
 	}
 }
 
-static void member_that_is_told_to_releases_its_partition(void **state)
+static void member_that_is_ordered_to_releases_its_partition(void **state)
 {
 	const struct fm_growth_port down = { .up = false };
 
@@ -1025,7 +1025,7 @@ int main(void)
 		cmocka_unit_test(message_is_answered_by_next_one_or_after_20_ms),
 		cmocka_unit_test(messages_are_repeated_until_confirmed),
 		cmocka_unit_test(new_growth_begins_anew),
-		cmocka_unit_test(member_that_is_told_to_releases_its_partition),
+		cmocka_unit_test(member_that_is_ordered_to_releases_its_partition),
 		cmocka_unit_test(lost_port_forgets_and_ends),
 		cmocka_unit_test(reasons_of_refusals_reach_parent),
 		cmocka_unit_test(running_member_does_not_probe),

@@ -42,8 +42,8 @@ static void answers(unsigned int nodes, unsigned int links)
 {
 	struct fm_status st = status();
 
-	assert_int_equal(st.nodes_heard, nodes);
-	assert_int_equal(st.links_heard, links);
+	assert_int_equal(st.nodes_answering, nodes);
+	assert_int_equal(st.links_answering, links);
 }
 
 /* Begins with node 5 of a 4x4 at work, with its links to 6, 9, 4 and 1. */
@@ -316,14 +316,14 @@ static void progress_of_asking_root_is_shown_by_followers(void **state)
 	stage_end(&s);
 }
 
-static struct fm_claim said;
+static struct fm_claim reported;
 static struct fm_welcome welcomed;
 
 static void sees(int conn, const struct fm_msg *msg)
 {
 	(void)conn;
 	if (msg->type == FM_MSG_CLAIM)
-		said = msg->claim;
+		reported = msg->claim;
 	else if (msg->type == FM_MSG_WELCOME)
 		welcomed = msg->welcome;
 }
@@ -363,11 +363,11 @@ static void asking_root_reports_how_many_nodes_answer(void **state)
 	uint64_t at;
 
 	(void)state;
-	memset(&said, 0, sizeof(said));
+	memset(&reported, 0, sizeof(reported));
 	asks();
-	assert_int_equal(said.epoch, 0);
-	assert_int_equal(said.here, 1);
-	assert_int_equal(said.need, 3);
+	assert_int_equal(reported.epoch, 0);
+	assert_int_equal(reported.here, 1);
+	assert_int_equal(reported.need, 3);
 	shows(FM_ROOT_ASKS, 1, 3);
 	assert_false(fm_last_alive(s.fm, 2, &at));
 	m = stage_hello(&s, 2);
@@ -375,8 +375,8 @@ static void asking_root_reports_how_many_nodes_answer(void **state)
 	stage_msg(&s, 102, &m);
 	stage_run_ns(&s, s.now + 200 * MS);
 	stage_msg(&s, 102, &m);
-	assert_int_equal(said.need, 3);
-	assert_int_equal(said.here, status().root.here);
+	assert_int_equal(reported.need, 3);
+	assert_int_equal(reported.here, status().root.here);
 	assert_int_equal(status().nodes, 0);	/* the root has no table, so it counts no node */
 	answers(0, 0);
 	stage_end(&s);

@@ -213,7 +213,7 @@ static void neighbour_sends(unsigned int port, char what)
 static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 {
 	static const struct {
-		const char *said;	/* what the neighbour at each port that is up reports */
+		const char *reported;	/* what the neighbour at each port that is up reports */
 		/* number of reports after which the node follows; 0: never */
 		unsigned int after;
 	} c[] = {
@@ -227,11 +227,11 @@ static void excluded_node_follows_root_that_most_neighbours_name(void **state)
 
 	(void)state;
 	for (unsigned int n = 0; n < sizeof(c) / sizeof(c[0]); n++) {
-		unsigned int up = (unsigned int)strlen(c[n].said);
+		unsigned int up = (unsigned int)strlen(c[n].reported);
 
 		make_placed("4x4", 5, up, none);
 		for (unsigned int p = 0; p < up; p++) {
-			neighbour_sends(p, c[n].said[p]);
+			neighbour_sends(p, c[n].reported[p]);
 			if (follows(GREATER) != (c[n].after && p + 1 >= c[n].after))
 				fail_msg("case %u, port %u", n, p);
 		}

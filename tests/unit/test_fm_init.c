@@ -9,7 +9,7 @@
 static const struct fm_init example = {
 	.placed = true,
 	.settled = true,
-	.heard = true,
+	.received = true,
 	.port = 5,
 	.ndims = 3,
 	.size = { 0x102, 3, 4 },
@@ -43,7 +43,7 @@ static void same(const struct fm_init *a, const struct fm_init *b)
 {
 	assert_int_equal(a->placed, b->placed);
 	assert_int_equal(a->settled, b->settled);
-	assert_int_equal(a->heard, b->heard);
+	assert_int_equal(a->received, b->received);
 	assert_int_equal(a->lost, b->lost);
 	assert_int_equal(a->asks, b->asks);
 	assert_int_equal(a->epoch, b->epoch);
@@ -118,7 +118,7 @@ static void unknown_flags_of_init_are_refused(void **state)
 	for (unsigned int f = 0; f < 32; f++) {
 		i.placed = f & 1;
 		i.settled = f & 2;
-		i.heard = f & 4;
+		i.received = f & 4;
 		i.lost = f & 8;
 		i.asks = f & 16;
 		fm_init_put(buf, &i);

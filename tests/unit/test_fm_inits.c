@@ -12,7 +12,7 @@
 
 static void must_say(struct rnd *r, const char *text)
 {
-	expect(r, strstr(said, text), "'%s' lacks '%s'", said, text);
+	expect(r, strstr(reported, text), "'%s' lacks '%s'", reported, text);
 }
 
 static void random_facts(struct rnd *r)
@@ -37,13 +37,13 @@ static void random_facts(struct rnd *r)
 		fm.row.port[p].peer_guid = rnd_one_in(r, 4) ? 0 : FAR;
 		fm.row.port[p].peer_port = 1;
 	}
-	did[0] = want[0] = said[0] = '\0';
+	did[0] = want[0] = reported[0] = '\0';
 }
 
 static struct fm_init random_init(struct rnd *r)
 {
 	uint64_t known = later(later(facts.latest, fm.led.epoch), fm.kept.term);
-	struct fm_init i = { .placed = !rnd_one_in(r, 3), .heard = rnd_one_in(r, 2),
+	struct fm_init i = { .placed = !rnd_one_in(r, 3), .received = rnd_one_in(r, 2),
 			     .lost = rnd_one_in(r, 4), .asks = rnd_one_in(r, 4), .port = 1,
 			     .ndims = rnd_one_in(r, 5) ? 3 : 2, .guid = FAR,
 			     .root_guid = 0x20 + rnd_below(r, 2), .epoch = EPOCH,
@@ -152,7 +152,7 @@ static void read_model(struct rnd *r, unsigned int p, const struct fm_init *i, c
 		note(want, "fm_wave_forget %u\n", p);
 	if (follows)
 		note(want, "fm_ports_ask\n");
-	news |= i->heard ? fm.have_root && facts.outdoes :
+	news |= i->received ? fm.have_root && facts.outdoes :
 			   i->placed || (fm.have_root && fm.have_position);
 	note(want, "port %u%s\n", p, news ? " answers" : "");
 	if (follows)
@@ -339,9 +339,9 @@ static void one_fill(uint64_t seed)
 	fm_bootstrap_due(&fm);
 	compare(&r);
 	expect(&r, !fm.lonely, "%d", fm.have_root);
-	expect(&r, fm.said_lost == (fm.root_lost || fm.root_asks), "%d", fm.said_lost);
+	expect(&r, fm.sent_lost == (fm.root_lost || fm.root_asks), "%d", fm.sent_lost);
 	expect(&r, sent.placed == placed && sent.settled == settled, "%d %d", placed, settled);
-	expect(&r, sent.port == 2 && sent.heard == facts.acknowledges[2] && sent.nends == 1 &&
+	expect(&r, sent.port == 2 && sent.received == facts.acknowledges[2] && sent.nends == 1 &&
 	       sent.guid == SELF && sent.lost == fm.root_lost && sent.asks == fm.root_asks, "port %u",
 	       sent.port);
 	expect(&r, sent.doubt == (placed ? 3 : 0) && sent.ndims == (placed ? 2 : 0), "doubt %u",

@@ -86,13 +86,13 @@ static void job_is_refused_while_an_old_manager_starts_again(void **state)
 		assert_int_equal(begin_job(), old ? -EOPNOTSUPP : 0);
 		stage_end(&s);
 	}
-	for (uint32_t unheard = 0; unheard < 2; unheard++) {
+	for (uint32_t unjoined = 0; unjoined < 2; unjoined++) {
 		struct fm_record *m;
 
 		begin_ring(2);
 		m = fm_record_no(s.fm->root, 2);
-		m->state = unheard ? FM_NODE_SILENT : FM_NODE_DEAD;
-		m->unheard = unheard;
+		m->state = unjoined ? FM_NODE_SILENT : FM_NODE_DEAD;
+		m->unjoined = unjoined;
 		assert_int_equal(begin_job(), 0);
 		stage_end(&s);
 	}

@@ -392,7 +392,7 @@ static void manager_without_jobs_is_reported(void **state)
 		struct fm_record was = record[1];
 
 		if (k == 0)
-			record[1].unheard = true;
+			record[1].unjoined = true;
 		else if (k == 1)
 			record[1].state = FM_NODE_DEAD;
 		else

@@ -10,13 +10,13 @@
 #include "memory.h"
 #include "stage_member.h"
 
-static struct fm_hello said;	/* the last HELLO that was sent */
+static struct fm_hello reported;	/* the last HELLO that was sent */
 
 static void sees(int conn, const struct fm_msg *msg)
 {
 	(void)conn;
 	if (msg->type == FM_MSG_HELLO)
-		said = msg->hello;
+		reported = msg->hello;
 }
 
 /* Only a whole table of a fabric is taken; HELLO names it to the root. */
@@ -40,10 +40,10 @@ static void only_whole_table_is_kept_and_named_in_hello(void **state)
 		m.table.base = t[k].base;
 		s.cfg.kept = &m.table;
 		s.sees = sees;
-		said.kept = said.kept_term = 77;
+		reported.kept = reported.kept_term = 77;
 		joins();
-		assert_int_equal(said.kept, t[k].taken ? 9 : 0);
-		assert_int_equal(said.kept_term, t[k].taken ? TERM : 0);
+		assert_int_equal(reported.kept, t[k].taken ? 9 : 0);
+		assert_int_equal(reported.kept_term, t[k].taken ? TERM : 0);
 		stage_end(&s);
 	}
 }

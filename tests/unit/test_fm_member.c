@@ -320,7 +320,7 @@ static void new_position_is_sent_by_inits(void **state)
 	(void)state;
 	joined();
 	i = stage_neighbour(&s, 2);
-	i.heard = true;
+	i.received = true;
 	for (unsigned int p = 0; p < 3; p += 2)
 		stage_receive(&s, p, &i);
 	stage_run(&s, 100);
@@ -335,7 +335,7 @@ static void new_position_is_sent_by_inits(void **state)
 	stage_link_up(&s, 0, 1);
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");

@@ -46,7 +46,7 @@ static void status_lists_candidates_with_priority(void **state)
 		assert_true(fm_candidate(s.fm, &i, &c));
 		assert_int_equal(c.node, k);
 		assert_int_equal(c.priority, k ? 100 : FM_PRIORITY_MAX);
-		assert_int_equal(c.heard, k != 2);
+		assert_int_equal(c.answers, k != 2);
 		assert_int_equal(c.name[1], '0' + k);
 	}
 	assert_false(fm_candidate(s.fm, &i, &c));
@@ -184,7 +184,7 @@ static void root_stays_if_successor_does_not_answer(void **state)
 	static const char *const why[] = {
 		"it does not answer", "its manager is lost", "it is not a candidate any more",
 	};
-	char said[160];
+	char reported[160];
 
 	for (unsigned int k = 0; k < 3; k++) {
 		(void)state;
@@ -206,10 +206,10 @@ static void root_stays_if_successor_does_not_answer(void **state)
 			stage_msg(&s, 101, &m);
 		}
 		stage_run_ns(&s, s.now + (k ? 30 : 1000) * MS);
-		snprintf(said, sizeof(said),
+		snprintf(reported, sizeof(reported),
 			 "log warning root: this node remains root and does not hand over to 'n1': "
 			 "%s\n", why[k]);
-		stage_did_some(&s, said);
+		stage_did_some(&s, reported);
 		assert_true(fm_is_root(s.fm));
 		ready(1);
 		assert_true(fm_is_root(s.fm));
@@ -222,7 +222,7 @@ static void root_stays_if_successor_does_not_answer(void **state)
  */
 static void move_is_given_up_if_recovery_does_not_end(void **state)
 {
-	const char *said = "log warning root: this node remains root and does not hand over to "
+	const char *reported = "log warning root: this node remains root and does not hand over to "
 			   "'n1': a recovery does not end\n";
 	uint64_t from;
 
@@ -236,12 +236,12 @@ static void move_is_given_up_if_recovery_does_not_end(void **state)
 		for (uint32_t i = 1; i < 4; i++)
 			reports(i, 0);
 		assert_int_equal(stage_count(&s, "101 < lead\n"), 0);
-		assert_int_equal(stage_count(&s, said), 0);
+		assert_int_equal(stage_count(&s, reported), 0);
 		stage_forget(&s);
 	}
 	assert_int_equal(fm_exclude(s.fm, 2, 1, true, START + s.now), 0);
 	stage_run_ns(&s, s.now + 200 * MS);
-	assert_int_equal(stage_count(&s, said), 1);
+	assert_int_equal(stage_count(&s, reported), 1);
 	assert_true(fm_is_root(s.fm));
 	/* The hand-over can be ordered again. */
 	settle(4);

@@ -98,7 +98,7 @@ static void cables(uint32_t i, uint64_t guid)
  * A NIC joins that the wave had placed: the root places it by its cables, and logs the place by the
  * wave if that is another.
  */
-static void one_by_the_wave(int x, int y, bool told)
+static void one_by_the_wave(int x, int y, bool reported)
 {
 	struct fm_msg m;
 
@@ -119,8 +119,8 @@ static void one_by_the_wave(int x, int y, bool told)
 	stage_msg(&s, 130, &m);
 	lives(300);
 	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
-	assert_int_equal(stage_count(&s, "by its cables"), told);
-	if (told)
+	assert_int_equal(stage_count(&s, "by its cables"), reported);
+	if (reported)
 		stage_did_some(&s, "node 'new' is at 2,2 by its cables; by the Inits of its "
 				   "neighbours it was at 3,1");
 	stage_end(&s);

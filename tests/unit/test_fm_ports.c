@@ -17,7 +17,7 @@
 /** struct account - a port: its link, and the Inits that were sent and heard since it came up */
 struct account {
 	struct torus_link link;
-	bool is_up, said, told, moved, heard, owes, stalled;
+	bool is_up, has_sent, acked, moved, received, owes, stalled;
 	uint64_t last, due, sent, gap;
 	struct fm_port_row row;
 };
@@ -69,7 +69,7 @@ static void spread(struct account *a)
 {
 	if (!a->is_up)
 		return;
-	a->told = a->owes = false;
+	a->acked = a->owes = false;
 	a->due = fm.now;
 	a->gap = INTERVAL;
 }
@@ -91,7 +91,7 @@ static void change_link(struct rnd *r, unsigned int p)
 	up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
 	cabled |= l->state != TORUS_LINK_DOWN;
 	if (up && (!a->is_up || session != l->session)) {
-		a->told = a->heard = a->owes = a->stalled = a->said = a->moved = false;
+		a->acked = a->received = a->owes = a->stalled = a->has_sent = a->moved = false;
 		a->row.problem = FM_PROBLEM_NONE;
 		a->due = fm.now;
 		a->gap = INTERVAL;
@@ -120,7 +120,7 @@ static void change_link(struct rnd *r, unsigned int p)
 	 * before.
 	 */
 	for (unsigned int q = 0; q < used() && is_other(&was, &a->row); q++) {
-		account[q].moved = account[q].is_up && account[q].said;
+		account[q].moved = account[q].is_up && account[q].has_sent;
 		spread(&account[q]);
 	}
 	changed = fm_port_link(&fm, l);
@@ -129,20 +129,20 @@ static void change_link(struct rnd *r, unsigned int p)
 
 static void deliver_init(struct rnd *r, unsigned int p)
 {
-	struct fm_init init = { .placed = !rnd_one_in(r, 3), .heard = rnd_one_in(r, 2) };
+	struct fm_init init = { .placed = !rnd_one_in(r, 3), .received = rnd_one_in(r, 2) };
 	struct account *a = &account[p];
-	bool answers = rnd_one_in(r, 3), first = init.placed && !a->heard;
+	bool answers = rnd_one_in(r, 3), first = init.placed && !a->received;
 
 	fm_port_init(&fm, p, &init, answers);
 	a->last = fm.now;
 	a->owes = true;
-	a->heard |= init.placed;
-	a->told |= init.heard && !a->moved;
+	a->received |= init.placed;
+	a->acked |= init.received && !a->moved;
 	if (first)
 		a->due = fm.now;
 	else if (answers)
 		a->due = a->due < a->sent + INTERVAL / 2 ? a->due : a->sent + INTERVAL / 2;
-	else if (a->told && a->heard)
+	else if (a->acked && a->received)
 		a->due = NEVER;
 }
 
@@ -152,9 +152,9 @@ static void send_init(unsigned int p)
 
 	fm_port_sent(&fm, p);
 	a->sent = fm.now;
-	a->said = true;
+	a->has_sent = true;
 	a->moved = a->owes = false;
-	a->due = a->told && a->heard ? NEVER : fm.now + a->gap;
+	a->due = a->acked && a->received ? NEVER : fm.now + a->gap;
 	if (a->gap < 20 * INTERVAL)
 		a->gap += a->gap / 2;
 }
@@ -169,7 +169,7 @@ static void begin_anew(bool asks)
 		struct account *a = &account[p];
 
 		if (asks)
-			a->heard = false;
+			a->received = false;
 		spread(a);
 	}
 }
@@ -226,10 +226,10 @@ static void check(struct rnd *r)
 			  row->session == a->row.session && row->seq == a->row.seq &&
 			  row->peer_guid == a->row.peer_guid &&
 			  row->peer_port == a->row.peer_port, "port %u", p);
-		expect(r, fm_port_up(&fm, p) == a->is_up && fm_port_has_init(&fm, p) == a->heard &&
+		expect(r, fm_port_up(&fm, p) == a->is_up && fm_port_has_init(&fm, p) == a->received &&
 		       fm_port_last(&fm, p) == a->last, "port %u", p);
 		expect(r, !a->is_up || fm_port_acknowledges(&fm, p) ==
-				       (a->heard && (a->told || a->owes)), "port %u", p);
+				       (a->received && (a->acked || a->owes)), "port %u", p);
 		expect(r, fm_port_due(&fm, p) == (a->is_up && fm.now >= a->due), "port %u", p);
 		if (p < used() && a->is_up)
 			first = earlier(first, a->due);
@@ -429,7 +429,7 @@ static void serials_of_port_rows_wrap_around(void **state)
 /** struct end - one end of a cable, and the Init that is under way to it */
 struct end {
 	struct fm fm;
-	bool comes, heard;
+	bool comes, received;
 };
 
 /* Sends the Init of @e if one is due; it is lost once in @loses times, or never if @loses is 0. */
@@ -439,7 +439,7 @@ static bool send_due(struct rnd *r, struct end *e, struct end *peer, unsigned in
 		return false;
 	if (!loses || !rnd_one_in(r, loses)) {
 		peer->comes = true;
-		peer->heard = fm_port_acknowledges(&e->fm, 0);
+		peer->received = fm_port_acknowledges(&e->fm, 0);
 	}
 	fm_port_sent(&e->fm, 0);
 	return true;
@@ -447,12 +447,12 @@ static bool send_due(struct rnd *r, struct end *e, struct end *peer, unsigned in
 
 static void receive_init(struct end *e)
 {
-	struct fm_init init = { .placed = true, .heard = e->heard };
+	struct fm_init init = { .placed = true, .received = e->received };
 
 	if (!e->comes)
 		return;
 	e->comes = false;
-	fm_port_init(&e->fm, 0, &init, !init.heard);
+	fm_port_init(&e->fm, 0, &init, !init.received);
 }
 
 static void disturb(struct rnd *r, struct fm *end)

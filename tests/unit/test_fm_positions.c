@@ -24,7 +24,7 @@ enum { OWN = 100, ROOT = 7, OTHER = 8, NEAR = 1000 };
 
 static struct fm fm;
 static enum fm_square square[PORTS];
-static char problem[PORTS][TORUS_MAX_PORTS * TORUS_TEXT_MAX], said[1024];
+static char problem[PORTS][TORUS_MAX_PORTS * TORUS_TEXT_MAX], reported[1024];
 static unsigned int moved, says;
 static uint64_t root;		/* root that neighbours follow */
 
@@ -68,7 +68,7 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	assert_int_equal(level, FM_INFO);
 	assert_string_equal(kind, "bootstrap");
 	va_start(args, fmt);
-	vsnprintf(said, sizeof(said), fmt, args);
+	vsnprintf(reported, sizeof(reported), fmt, args);
 	va_end(args);
 	says++;
 }
@@ -170,7 +170,7 @@ static void first_init_gives_position(void **state)
 		assert_int_equal(fm_wave_doubt(&fm), p ? 2 : 3);
 		assert_int_equal(says, 1);
 		assert_int_equal(moved, 0);
-		assert_non_null(strstr(said, "position from node 'n"));
+		assert_non_null(strstr(reported, "position from node 'n"));
 		/* The place is reduced by the sizes, which may be negative at first. */
 		begin(4, 3);
 		receive_init(p, 5, -4, 7);
@@ -767,7 +767,7 @@ static void place_by_root_may_move_node(void **state)
 	fm.coords.c[0] = 3;
 	fm.coords.c[1] = 1;
 	assert_true(fm_wave_confirm(&fm));
-	assert_string_equal(said, "the root places this node at 3,1; by the Inits of neighbours it "
+	assert_string_equal(reported, "the root places this node at 3,1; by the Inits of neighbours it "
 			    "was at 2,1");
 	is_at(3, 1);
 	assert_non_null(strstr(problem[0], "leads to the wrong node"));

@@ -28,9 +28,9 @@ static const char *const kinds[KINDS] = { "cable", "root" };
  * @later: that problem: its text, mark and end
  */
 struct slot {
-	bool present, open, unsaid, mark, later_mark;
+	bool present, open, unlogged, mark, later_mark;
 	unsigned int text, missed, waits, later_text;
-	uint64_t said, gap, until, later_until;
+	uint64_t logged, gap, until, later_until;
 };
 
 static struct fm fm;
@@ -72,12 +72,12 @@ static void write_model(struct slot *s, unsigned int kind, unsigned int key, uns
 			 missed == 1 ? "" : "s");
 	snprintf(want[nwant++], sizeof(*want), "%u %s %s%s", FM_ERROR, kinds[kind], text, more);
 	s->open = true;
-	s->unsaid = false;
+	s->unlogged = false;
 	s->missed = 0;
 	s->gap = s->gap ? 2 * s->gap : GAP_MIN;
 	if (s->gap > GAP_MAX)
 		s->gap = GAP_MAX;
-	s->said = fm.now;
+	s->logged = fm.now;
 }
 
 static void put_model(unsigned int kind, unsigned int key, unsigned int text)
@@ -90,12 +90,12 @@ static void put_model(unsigned int kind, unsigned int key, unsigned int text)
 	present += !s->present;
 	s->present = true;
 	s->text = text;
-	if (fm.now >= s->said + 3600 * SEC)
+	if (fm.now >= s->logged + 3600 * SEC)
 		s->gap = s->missed = 0;
-	if (fm.now >= s->said + s->gap) {
+	if (fm.now >= s->logged + s->gap) {
 		write_model(s, kind, key, s->missed);
 	} else {
-		s->unsaid = true;
+		s->unlogged = true;
 		s->missed++;
 	}
 }
@@ -155,7 +155,7 @@ static void end_model(unsigned int kind, unsigned int key)
 	text_of(text, kind, key, s->text);
 	if (s->open)
 		snprintf(want[nwant++], sizeof(*want), "%u %s over: %s", FM_INFO, kinds[kind], text);
-	s->open = s->unsaid = s->present = false;
+	s->open = s->unlogged = s->present = false;
 	s->until = 0;
 	present--;
 	take_waiting();
@@ -179,7 +179,7 @@ static void due_model(void)
 
 		if (s->present && is_over(s->until))
 			end_model(i / KEYS, i % KEYS);
-		else if (s->present && s->unsaid && fm.now >= s->said + s->gap)
+		else if (s->present && s->unlogged && fm.now >= s->logged + s->gap)
 			write_model(s, i / KEYS, i % KEYS, s->missed - 1);
 	}
 }
@@ -201,8 +201,8 @@ static uint64_t model_expiry(void)
 	for (unsigned int i = 0; i < KINDS * KEYS; i++) {
 		const struct slot *s = &slot[i / KEYS][i % KEYS];
 
-		if (s->present && s->unsaid)
-			at = earlier(at, s->said + s->gap);
+		if (s->present && s->unlogged)
+			at = earlier(at, s->logged + s->gap);
 		if (s->present && s->until)
 			at = earlier(at, s->until);
 		if (s->waits && s->later_until)
@@ -229,8 +229,8 @@ static void await_problem(unsigned int kind, unsigned int key)
 {
 	struct slot *s = &slot[kind][key];
 
-	if (!s->present && s->said + s->gap < fm.now + GAP_MIN) {
-		s->said = fm.now;
+	if (!s->present && s->logged + s->gap < fm.now + GAP_MIN) {
+		s->logged = fm.now;
 		s->gap = GAP_MIN;
 		s->missed = 0;
 	}

@@ -50,9 +50,9 @@ static bool may_be_later(void)
 	bool maker = !root.former.table;
 
 	for (uint32_t i = 0; i < roster; i++) {
-		if (!record[i].version && (!i || record[i].stated.heard))
+		if (!record[i].version && (!i || record[i].stated.received))
 			return true;
-		maker |= record[i].guid == root.former.root && (!i || record[i].stated.heard);
+		maker |= record[i].guid == root.former.root && (!i || record[i].stated.received);
 	}
 	return !maker;
 }
@@ -60,7 +60,7 @@ static bool may_be_later(void)
 static bool has_blank_nic(void)
 {
 	for (uint32_t i = 0; i < roster; i++)
-		if (!record[i].version && (!i || record[i].stated.heard))
+		if (!record[i].version && (!i || record[i].stated.received))
 			return true;
 	return false;
 }
@@ -111,7 +111,7 @@ static void choose_statements(struct rnd *r, struct fm_record *m)
 
 	m->version = some_version(r);
 	m->brought = 1;
-	v->heard = rnd_below(r, 2);
+	v->received = rnd_below(r, 2);
 	v->table = rnd_one_in(r, 2) ? root.former.table : some_version(r);
 	v->term = rnd_one_in(r, 4) ? 2 : 3;
 	v->root = rnd_one_in(r, 4) ? 8 : root.former.root;
@@ -285,16 +285,16 @@ static void expect_votes(const struct fm_entry *was, const struct fm_entry *e, i
 		if (record[i].guid == was->guid && was->guid != e->guid &&
 		    was->state == FM_NODE_UP) {
 			votes[i] = 0;
-			votes_told--;
+			votes_reported--;
 		}
 	if (at_place(e->node)) {
 		votes[at_place(e->node) - record] = e->state == FM_NODE_UP;
-		votes_told--;
+		votes_reported--;
 	}
 }
 
 /* Return: number of entries that the table should have */
-static uint32_t compare_entries(struct rnd *r, const bool *told, const struct fm_entry *had)
+static uint32_t compare_entries(struct rnd *r, const bool *reported, const struct fm_entry *had)
 {
 	int votes[RECORDS];
 	uint32_t n = 0, norders = 0;
@@ -305,7 +305,7 @@ static uint32_t compare_entries(struct rnd *r, const bool *told, const struct fm
 		struct fm_entry e = expected_entry(i);
 		bool same = !memcmp(&e, &had[i], sizeof(e)) && order_before[i] == order_is[i];
 
-		if (!told[i])
+		if (!reported[i])
 			continue;
 		expect(r, root.changes.differ.is[i] == !!e.differs, "node %u", i);
 		if (same || (!at_place(i) && fm_table_blank(&e) && fm_table_blank(&had[i])))
@@ -322,7 +322,7 @@ static uint32_t compare_entries(struct rnd *r, const bool *told, const struct fm
 	expect(r, sent.nentries == n && sent.norders == norders, "%u for %u", sent.nentries, n);
 	expect(r, root.joined == !moved, "joined");
 	assert_memory_equal(vote, votes, sizeof(votes));
-	expect(r, !votes_told, "%u votes", votes_told);
+	expect(r, !votes_reported, "%u votes", votes_reported);
 	return n;
 }
 
@@ -333,28 +333,28 @@ static void publish_changes(uint64_t seed)
 	start();
 	for (unsigned int k = 0; k < 40; k++) {
 		struct fm_entry had[NODES];
-		bool told[NODES];
+		bool reported[NODES];
 
 		for (uint32_t n = rnd_below(&r, 4); n--;)
 			change(&r, rnd_below(&r, NODES));
 		change_orders(&r);
 		for (uint32_t i = 0; i < NODES; i++)
-			told[i] = root.changes.table.is[i] || root.changes.odd.is[i] ||
+			reported[i] = root.changes.table.is[i] || root.changes.odd.is[i] ||
 				  root.changes.differ.is[i];
 		memcpy(had, book.entry, sizeof(had));
 		before_table();
 		accepts = !rnd_one_in(&r, 5);
 		fm_publish_due(&fm);
 		expect(&r, sent.version == root.version, "round %u", k);
-		compare_entries(&r, told, had);
+		compare_entries(&r, reported, had);
 		for (uint32_t i = 0; i < NODES; i++) {
-			bool odd_now = told[i] ? at_place(i) && odd[i] : false, again = false;
+			bool odd_now = reported[i] ? at_place(i) && odd[i] : false, again = false;
 
 			for (uint32_t e = 0; !accepts && e < sent.nentries; e++)
 				again |= sent_entry[e].node == i;
 			expect(&r, root.changes.odd.is[i] == odd_now, "node %u", i);
 			expect(&r, root.changes.table.is[i] == again, "node %u", i);
-			expect(&r, looked[i] == told[i], "node %u", i);
+			expect(&r, looked[i] == reported[i], "node %u", i);
 		}
 		expect(&r, root.changes.part.n == sent.nentries, "round %u", k);
 		forget_marks(&root.changes.part);

@@ -22,7 +22,7 @@ static struct fm_root root;
 static struct fm fm = { .root = &root };
 static struct fm_entry entry[NODES];
 static bool cut[NODES];		/* nodes that are reported as cut off */
-static bool told_any, marked;
+static bool reported_any, marked;
 
 void fm_problem_of(struct fm *f, uint32_t node, const char *kind, uint64_t key,
 		   const char *fmt, ...)
@@ -39,7 +39,7 @@ void fm_problems_mark(struct fm *f, const char *kind)
 {
 	(void)f;
 	assert_string_equal(kind, "isolated");
-	marked = told_any = true;
+	marked = reported_any = true;
 	memset(cut, 0, sizeof(cut));
 }
 
@@ -108,7 +108,7 @@ static void begin(const char *shape)
 	for (uint32_t i = 0; i < NODES; i++)
 		entry[i] = (struct fm_entry) { .node = i, .guid = i, .state = FM_NODE_UP };
 	fm.node = 0;
-	told_any = false;
+	reported_any = false;
 }
 
 static void end(void)
@@ -240,16 +240,16 @@ static void table(uint64_t seed)
 	cut_some(&r, changed, &msg.nentries);
 	if (rnd_one_in(&r, 4)) {	/* the node is in doubt: it is examined later */
 		fm_isolated_report(&fm, &msg, true);
-		assert_false(told_any);
+		assert_false(reported_any);
 		expect(&r, !root.joined || naive(is), "a node was cut off");
 		fm.table.version = rnd_below(&r, 3);
 		joined = root.joined;
 		fm_isolated_again(&fm);
-		expect(&r, told_any == (fm.table.version && !joined), "looked");
+		expect(&r, reported_any == (fm.table.version && !joined), "looked");
 	} else {
 		fm_isolated_report(&fm, &msg, false);
 	}
-	if (told_any)
+	if (reported_any)
 		check(&r, root.joined);
 	else
 		expect(&r, !root.joined || naive(is), "a node was cut off");
@@ -274,7 +274,7 @@ static void only_changed_node_is_searched_if_short_way_exists(void **state)
 	close_link(6, 0);
 	changed[0] = entry[6];
 	fm_isolated_report(&fm, &msg, false);
-	assert_false(told_any);
+	assert_false(reported_any);
 	/* No cable of a dead node counts, at either end. */
 	for (unsigned int p = 0; p < 4; p++)
 		close_link(12, p);
@@ -282,18 +282,18 @@ static void only_changed_node_is_searched_if_short_way_exists(void **state)
 	for (unsigned int i = 11; i <= 12; i++) {
 		changed[0] = entry[i];
 		fm_isolated_report(&fm, &msg, false);
-		assert_false(told_any);
+		assert_false(reported_any);
 	}
 	entry[12].state = FM_NODE_UP;
 	changed[1] = entry[12];
 	changed[0] = entry[3];
 	fm_isolated_report(&fm, &msg, false);
-	assert_false(told_any);
+	assert_false(reported_any);
 	/* A silent node has a NIC, as one that is up. */
 	msg.nentries = 2;
 	entry[12].state = FM_NODE_SILENT;
 	fm_isolated_report(&fm, &msg, false);
-	assert_true(told_any && root.joined);
+	assert_true(reported_any && root.joined);
 	end();
 }
 
@@ -310,7 +310,7 @@ static void cable_in_dimension_of_one_node_does_not_count(void **state)
 	close_link(2, 0);
 	changed[0] = entry[2];
 	fm_isolated_report(&fm, &msg, false);
-	assert_false(told_any);
+	assert_false(reported_any);
 	/* The node is not missed if no other node is there. */
 	for (uint32_t i = 1; i < 5; i++)
 		entry[i].state = FM_NODE_ABSENT;
@@ -319,7 +319,7 @@ static void cable_in_dimension_of_one_node_does_not_count(void **state)
 	close_link(0, 1);
 	changed[0] = entry[0];
 	fm_isolated_report(&fm, &msg, false);
-	assert_false(told_any);
+	assert_false(reported_any);
 	end();
 }
 
@@ -341,7 +341,7 @@ static void long_way_round_makes_full_search(void **state)
 		close_link(5, i % 2);	/* and the way begins at the other port */
 		changed[0] = entry[5];
 		fm_isolated_report(&fm, &msg, false);
-		assert_int_equal(told_any, i >= 2);
+		assert_int_equal(reported_any, i >= 2);
 		assert_true(root.joined);
 		end();
 	}
@@ -359,12 +359,12 @@ static void short_way_over_last_port_is_found(void **state)
 	root.joined = true;
 	close_link(0, 5);
 	changed[0] = entry[0];
-	told_any = false;
+	reported_any = false;
 	fm_isolated_report(&fm, &msg, false);
-	assert_false(told_any);
+	assert_false(reported_any);
 	root.joined = false;
 	fm_isolated_again(&fm);
-	assert_true(told_any && root.joined);
+	assert_true(reported_any && root.joined);
 	close_link(3, 11);
 	changed[0] = entry[3];
 	fm_isolated_report(&fm, &msg, false);
@@ -389,10 +389,10 @@ static void search_without_memory_is_made_later(void **state)
 		memory_fails_at(n);
 		fm_isolated_report(&fm, &msg, false);
 		assert_true(memory_failed());
-		assert_false(told_any || root.joined);
+		assert_false(reported_any || root.joined);
 	}
 	fm_isolated_again(&fm);
-	assert_true(told_any && cut[5] && !cut[3]);
+	assert_true(reported_any && cut[5] && !cut[3]);
 	assert_int_equal(memory_blocks(), 1);
 	end();
 }
@@ -400,7 +400,7 @@ static void search_without_memory_is_made_later(void **state)
 /* A node whose manager does not answer, or that is judged already, is not reported as cut off. */
 static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 {
-	static const struct { uint8_t via; enum fm_node_state state; bool told; } cases[] = {
+	static const struct { uint8_t via; enum fm_node_state state; bool reported; } cases[] = {
 		{ 1, FM_NODE_UP, true }, { 0, FM_NODE_UP, false }, { 1, FM_NODE_SILENT, false },
 		{ 0, FM_NODE_DEAD, false },
 	};
@@ -415,7 +415,7 @@ static void missing_or_judged_node_is_not_reported_as_cut_off(void **state)
 		record[1].via = cases[i].via;
 		root.joined = false;
 		fm_isolated_again(&fm);
-		assert_int_equal(cut[5], cases[i].told);
+		assert_int_equal(cut[5], cases[i].reported);
 		assert_false(root.joined);	/* the search is made again */
 	}
 	root.roster = NULL;

@@ -36,7 +36,7 @@ struct statement {
 
 /** struct model - the expected state */
 struct model {
-	struct statement said[NODES];
+	struct statement reported[NODES];
 	bool has_offered, kept, has_book;
 	struct fm_past id, wanted;
 	uint64_t asked, since, of[4];
@@ -370,7 +370,7 @@ static bool kept_fits(void)
 
 static void forget(struct model *m)
 {
-	memset(m->said, 0, sizeof(m->said));
+	memset(m->reported, 0, sizeof(m->reported));
 	m->has_offered = false;
 }
 
@@ -378,8 +378,8 @@ static void offer_all(struct model *m, const struct fm_entry *entry, struct fm_p
 {
 	m->has_offered = true;
 	for (uint32_t i = 0; i < NODES; i++)
-		if (compare(id, m->said[i].id) >= 0)
-			m->said[i] = (struct statement) { .id = id, .admin = entry[i].admin };
+		if (compare(id, m->reported[i].id) >= 0)
+			m->reported[i] = (struct statement) { .id = id, .admin = entry[i].admin };
 }
 
 static void use_kept(struct rnd *r, struct model *m)
@@ -547,7 +547,7 @@ static void hello(struct rnd *r, struct model *m)
 	       root.open == (other ? 0 : was.open), "shape");
 	coming = root.restored ? &root.shape : &fm.cfg.shape;
 	if (h.table && same(coming, &h.shape)) {
-		struct statement *s = &m->said[h.coords.c[0] + h.coords.c[1] * h.shape.size[0]];
+		struct statement *s = &m->reported[h.coords.c[0] + h.coords.c[1] * h.shape.size[0]];
 		struct statement now = { { h.term, h.table, h.table_root }, h.admin, h.across };
 
 		m->has_offered = true;
@@ -777,8 +777,8 @@ static uint16_t excluded(const struct model *m, const struct torus_shape *shape,
 	uint16_t mask = 0;
 
 	for (unsigned int p = 0; m->has_offered && p < 4; p++) {
-		const struct statement *near = &m->said[node];
-		const struct statement *far = &m->said[torus_neighbour(shape, node, p)];
+		const struct statement *near = &m->reported[node];
+		const struct statement *far = &m->reported[torus_neighbour(shape, node, p)];
 		unsigned int q = (p + 2) % 4;
 
 		if (compare(near->id, far->id) >= 0 ? near->admin >> p & 1 : far->across >> q & 1)

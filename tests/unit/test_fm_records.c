@@ -433,13 +433,13 @@ static void is_probed(struct fm_record *m)
 static void comes(struct fm_record *m)
 {
 	m->stated.claimed = s.fm->term;
-	m->stated.heard = s.fm->now - WAIT + 1;
+	m->stated.received = s.fm->now - WAIT + 1;
 }
 
 static void comes_late(struct fm_record *m)
 {
 	m->stated.claimed = s.fm->term;
-	m->stated.heard = s.fm->now - WAIT;
+	m->stated.received = s.fm->now - WAIT;
 }
 
 static void came_to_another(struct fm_record *m)

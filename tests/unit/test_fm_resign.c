@@ -27,8 +27,8 @@ static uint64_t fails_at;	/* half of that time while the root does not wait */
 static int error;
 static bool waits;
 static struct fm_lead handed;
-static unsigned int n_handed, told, untold;
-static char said[200];
+static unsigned int n_handed, reported, cleared;
+static char logged[200];
 
 bool fm_recovery_waits(const struct fm_root *r)
 {
@@ -81,7 +81,7 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	assert_int_equal(level, FM_ERROR);
 	assert_string_equal(kind, "root");
 	va_start(args, fmt);
-	vsnprintf(said, sizeof(said), fmt, args);
+	vsnprintf(logged, sizeof(logged), fmt, args);
 	va_end(args);
 }
 
@@ -91,7 +91,7 @@ void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fm
 	(void)fmt;
 	assert_string_equal(kind, "nic");
 	assert_int_equal(key, 100);
-	told++;
+	reported++;
 }
 
 void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
@@ -99,7 +99,7 @@ void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
 	(void)f;
 	assert_string_equal(kind, "nic");
 	assert_int_equal(key, 100);
-	untold++;
+	cleared++;
 }
 
 /* --- the cases -------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static void begin(void)
 	fails_at = 100 * MS;
 	waits = true;
 	error = 0;
-	n_handed = told = untold = 0;
+	n_handed = reported = cleared = 0;
 	for (unsigned int i = 0; i < RECORDS; i++) {
 		record[i] = (struct fm_record) { .guid = 100 + i, .node = i, .state = FM_NODE_UP,
 					     .via = 1 };
@@ -143,26 +143,26 @@ static void root_with_failed_nic_hands_over_in_time(void **state)
 	begin();
 	assert_int_equal(fm_resign_expiry(&fm), 100 * MS);
 	due(100 * MS - 1);
-	assert_int_equal(n_handed + told + untold, 0);
+	assert_int_equal(n_handed + reported + cleared, 0);
 	waits = false;		/* the NIC fails in another way, and earlier */
 	assert_int_equal(fm_resign_expiry(&fm), 50 * MS);
 	waits = true;
 	/* There is no candidate: that is a problem, and it looks again. */
 	due(100 * MS);
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 	assert_int_equal(fm_resign_expiry(&fm), 100 * MS + RESEND);
 	record[4].priority = 1;
 	due(100 * MS + RESEND - 1);
-	assert_int_equal(n_handed + untold, 0);
+	assert_int_equal(n_handed + cleared, 0);
 	due(100 * MS + RESEND);
 	assert_int_equal(n_handed, 1);
-	assert_int_equal(told, 1);
+	assert_int_equal(reported, 1);
 
 	begin();
 	due(100 * MS);
 	fails_at = NEVER;	/* the NIC works again: the problem is over */
 	due(100 * MS + 1);
-	assert_int_equal(untold, 1);
+	assert_int_equal(cleared, 1);
 	assert_true(fm_resign_expiry(&fm) == NEVER);
 }
 
@@ -183,7 +183,7 @@ static void root_that_does_not_lead_does_not_hand_over(void **state)
 			root.stage = FM_STAGE_ASKS;
 		due(200 * MS);
 		assert_int_equal(n_handed, k == 0);
-		assert_int_equal(untold, k > 0);
+		assert_int_equal(cleared, k > 0);
 		assert_true((fm_resign_expiry(&fm) == NEVER) == (k > 0));
 	}
 }
@@ -203,11 +203,11 @@ static void unfit_root_orders_candidate_to_lead(void **state)
 		assert_string_equal(handed.address, "a2");
 		assert_int_equal(root.ending, FM_ENDS_UNFIT);
 		assert_memory_equal(&root.successor, &handed, sizeof(handed));
-		assert_string_equal(said, k ? "this node hands over to 'n2': its NIC says "
+		assert_string_equal(logged, k ? "this node hands over to 'n2': its NIC says "
 					      "Input/output error, and so no recovery ends" :
 					      "this node hands over to 'n2': its NIC does not "
 					      "answer, and so no recovery ends");
-		assert_int_equal(told, 0);
+		assert_int_equal(reported, 0);
 	}
 }
 
@@ -239,7 +239,7 @@ static void choose(uint64_t seed)
 		}
 	}
 	due(200 * MS);
-	expect(&r, n_handed == (best > 0) && told == !best, "hands over");
+	expect(&r, n_handed == (best > 0) && reported == !best, "hands over");
 	expect(&r, !best || handed.guid == 100 + best, "to %u", best);
 }
 

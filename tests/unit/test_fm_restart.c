@@ -287,7 +287,7 @@ static void versions_continue_above_all_and_unused_colours(void **state)
 }
 
 /**
- * struct heard - what a node learned of the former root
+ * struct received - what a node learned of the former root
  * @version: of its NIC's rows; @table, @term: of its table; @clean, @open: said with it
  */
 struct next_version {

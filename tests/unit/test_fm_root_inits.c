@@ -238,7 +238,7 @@ static void node_without_root_goes_on_sending_inits(void **state)
 	fresh();
 	for (unsigned int k = 0; k < 4; k++) {
 		i = init_of(2, ASKS, FOLLOWED, TERM);
-		i.heard = false;
+		i.received = false;
 		stage_receive(&s, 2, &i);
 		if (k < 2)
 			stage_down(&s, last_conn());

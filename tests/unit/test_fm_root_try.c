@@ -14,7 +14,7 @@ static struct fm_init of_other(uint64_t more)
 {
 	struct fm_init i = stage_neighbour(&s, 0);
 
-	i.heard = true;
+	i.received = true;
 	i.root_guid = OTHER;
 	i.epoch = fm_epoch(s.fm) + more;
 	strcpy(i.root_address, "30.1.0.32:1");

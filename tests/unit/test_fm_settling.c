@@ -57,7 +57,7 @@ static struct fm_book book = { .nodes = NODES, .entry = entry };
 static struct torus_shape shape;
 static bool has_table, has_book;	/* the latest table is here; or any of that shape */
 static uint64_t last, awaits;
-static unsigned int missing, restored_base, ended, placed, again, demanded, told, quorum,
+static unsigned int missing, restored_base, ended, placed, again, demanded, reported, quorum,
 	forgiven;
 static bool changed[NODES], has_shape, has_service;
 static uint64_t problem_key;
@@ -87,7 +87,7 @@ struct fm_record *fm_record(const struct fm_root *r, uint64_t guid)
 
 bool fm_record_joined(const struct fm_record *m)
 {
-	return m && m->stated.heard;
+	return m && m->stated.received;
 }
 
 /* Moves all nodes in memory, as when the roster grows. */
@@ -265,7 +265,7 @@ bool fm_service_gone(struct fm *f, struct fm_record *m, const char *why)
 	(void)f;
 	assert_true(m->node != TORUS_NO_NODE);
 	assert_true((m->state == FM_NODE_DEAD) == !!strstr(why, "no node"));
-	told++;
+	reported++;
 	return has_service;
 }
 
@@ -368,7 +368,7 @@ static void add_record(struct rnd *r, uint32_t i, bool joined)
 	struct fm_record *m = fm_record_add(&root, GUID + i);
 
 	m->state = joined ? FM_NODE_UP : FM_NODE_DEAD;
-	m->stated.heard = joined;
+	m->stated.received = joined;
 	m->node = joined && !rnd_one_in(r, 12) ? i : TORUS_NO_NODE;
 	if (joined)
 		fill_row(r, m);
@@ -397,7 +397,7 @@ static void begin(struct rnd *r)
 	book.shape = shape;
 	roster = calloc(RECORDS, sizeof(*roster));
 	records = 0;
-	missing = restored_base = ended = placed = again = demanded = told = quorum = forgiven = 0;
+	missing = restored_base = ended = placed = again = demanded = reported = quorum = forgiven = 0;
 	problem_kind[0] = '\0';
 	fm.cfg.shape = shape;
 	fm.now = 100 * SEC;
@@ -543,10 +543,11 @@ static void miss_few(struct rnd *r)
 			entry[i].fault = 0;
 		if (!fm_record(&root, GUID + i))
 			add_record(r, i, true);
-		fm_record(&root, GUID + i)->stated.heard = true;
+		fm_record(&root, GUID + i)->stated.received = true;
 	}
 	for (unsigned int k = rnd_below(r, 3); k; k--)
-		fm_record(&root, GUID + (self + 1 + rnd_below(r, NODES - 1)) % NODES)->stated.heard = false;
+		fm_record(&root, GUID + (self + 1 + rnd_below(r, NODES - 1)) % NODES)
+			->stated.received = false;
 	for (uint32_t i = 0; i < records; i++)
 		for (unsigned int p = 0; p < PORTS + SPARE; p++) {
 			uint32_t o = torus_neighbour(&shape, (uint32_t)(roster[i].guid - GUID), p % PORTS);
@@ -729,7 +730,7 @@ static void check_record(struct rnd *r, uint32_t number, uint32_t node)
 	uint32_t i = (uint32_t)(m->guid - GUID);
 
 	expect(r, w->known && m->node == node && m->fixed == (node != TORUS_NO_NODE) &&
-	       m->state == w->state && !m->unheard, "%u is at %u, state %u, not %u, %u",
+	       m->state == w->state && !m->unjoined, "%u is at %u, state %u, not %u, %u",
 	       (uint32_t)m->guid, m->node, m->state, node, w->state);
 	if (node != TORUS_NO_NODE)
 		expect(r, root.at[node] == number + 1 && changed[node], "node %u", node);
@@ -770,7 +771,7 @@ static void check_table(struct rnd *r, unsigned int former)
 			taken[node] = true;
 		check_record(r, i, node);
 	}
-	assert_int_equal(told, former - replaced);
+	assert_int_equal(reported, former - replaced);
 	assert_int_equal(root.base.known, made ? 0 : 9);
 }
 
@@ -897,7 +898,7 @@ static void few_of_many_former_nodes_are_reported(void **state)
 		fm_settle_due(&fm);
 		assert_true(root.settled);
 		assert_int_equal(records, MANY);
-		assert_int_equal(told, has_service ? 16 : MANY - 1);
+		assert_int_equal(reported, has_service ? 16 : MANY - 1);
 		end();
 		book = (struct fm_book) { .nodes = NODES, .entry = entry };
 	}

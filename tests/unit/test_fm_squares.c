@@ -20,7 +20,7 @@
 enum { OWN = 100, A, B, C, OTHER, FAR = 1000 };
 
 static struct fm fm;
-static struct fm_init told[TORUS_MAX_PORTS];	/* the Init that came last by each port */
+static struct fm_init reported[TORUS_MAX_PORTS];	/* the Init that came last by each port */
 
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
@@ -37,7 +37,7 @@ static void finish(void)
 	if (fm.squares)
 		fm_squares_free(&fm);
 	memset(&fm, 0, sizeof(fm));
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 }
 
 /* Begins with a NIC with one port more than the fabric uses, and no cable. */
@@ -55,15 +55,15 @@ static void cable(unsigned int port, uint64_t guid)
 {
 	fm.row.port[port].peer_guid = guid;
 	fm.row.port[port].peer_port = (uint8_t)fm_opposite(fm.ndims, port);
-	told[port].guid = guid;
-	fm_squares_store(&fm, port, &told[port]);
+	reported[port].guid = guid;
+	fm_squares_store(&fm, port, &reported[port]);
 }
 
 /* The neighbour at @port reports that its cable at @at leads to @far of @guid. */
 static void reports_cable(unsigned int port, unsigned int at, uint64_t guid, unsigned int far)
 {
-	told[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
-	fm_squares_store(&fm, port, &told[port]);
+	reported[port].end[at] = (struct fm_end) { .guid = guid, .port = (uint8_t)far };
+	fm_squares_store(&fm, port, &reported[port]);
 }
 
 /* Both neighbours report right cables to one node, which closes the square along @p and @q. */
@@ -111,10 +111,10 @@ static void square_is_open_if_ends_differ(void **state)
 	reports_cable(0, 1, OTHER, 3);
 	judged(OPEN, OPEN);
 	one_square();
-	reports_cable(0, 1, told[0].end[1].guid, 2);
+	reports_cable(0, 1, reported[0].end[1].guid, 2);
 	judged(OPEN, OPEN);
 	one_square();
-	reports_cable(1, 0, told[1].end[0].guid, 3);
+	reports_cable(1, 0, reported[1].end[0].guid, 3);
 	judged(OPEN, OPEN);
 	finish();
 }
@@ -142,7 +142,7 @@ static void square_with_missing_or_wrong_cable_is_not_judged(void **state)
 		judged(NONE, NONE);
 		/* The cable leads back to this node. */
 		one_square();
-		told[p].guid = OWN;
+		reported[p].guid = OWN;
 		cable(p, OWN);
 		judged(NONE, NONE);
 	}

@@ -310,7 +310,7 @@ static void asked_node_counts_as_up_without_root(void **state)
 /* A node that does not lead knows of one candidate, itself, if it is one. */
 static void node_that_does_not_lead_knows_itself_alone(void **state)
 {
-	static const struct { unsigned int said, is; } priority[] = {
+	static const struct { unsigned int stated, is; } priority[] = {
 		{ FM_PRIORITY_AUTO, FM_PRIORITY_DEFAULT }, { 255, 255 }, { 1, 1 }, { 0, 0 },
 	};
 
@@ -323,7 +323,7 @@ static void node_that_does_not_lead_knows_itself_alone(void **state)
 		stage_init(&s, "4x4", 5);
 		s.deaf = "init ping log ";
 		s.cfg.takeover = 200 * MS;
-		s.cfg.priority = priority[k].said;
+		s.cfg.priority = priority[k].stated;
 		stage_start(&s);
 		joins_root();
 		t = stage_table(&s, 3, entry);
@@ -332,7 +332,7 @@ static void node_that_does_not_lead_knows_itself_alone(void **state)
 		assert_int_equal(c.priority, priority[k].is);
 		assert_int_equal(c.node, 5);
 		assert_string_equal(c.name, "n5");
-		assert_true(c.heard);
+		assert_true(c.answers);
 		assert_false(fm_candidate(s.fm, &i, &c));
 		stage_end(&s);
 	}

@@ -198,7 +198,7 @@ static void tables(uint64_t seed)
 		uint64_t base;
 		uint32_t n;
 		struct fm_entry e[NODES_MAX];
-	} said[40];
+	} reported[40];
 	uint64_t has[3] = { 0 };
 
 	memset(fm, 0, sizeof(fm));
@@ -206,9 +206,9 @@ static void tables(uint64_t seed)
 	fm[0].cfg.library = fm[1].cfg.library = l;
 	fm[1].ops.rows_apply = no_rows;
 	for (unsigned int v = 1; v < 40; v++) {
-		said[v].base = v == 1 || rnd_one_in(&r, 10) ? 0 : v - 1;
-		said[v].n = changes(&r, &s, change, said[v].base ? 1 + rnd_below(&r, 40) : 1);
-		memcpy(said[v].e, change, said[v].n * sizeof(change[0]));
+		reported[v].base = v == 1 || rnd_one_in(&r, 10) ? 0 : v - 1;
+		reported[v].n = changes(&r, &s, change, reported[v].base ? 1 + rnd_below(&r, 40) : 1);
+		memcpy(reported[v].e, change, reported[v].n * sizeof(change[0]));
 	}
 	for (unsigned int k = 0; k < 150; k++) {
 		unsigned int i = rnd_below(&r, 3);
@@ -217,17 +217,17 @@ static void tables(uint64_t seed)
 
 		if (v >= 40)
 			continue;
-		may = !said[v].base || said[v].base == has[i];
-		expect(&r, take(&fm[i], &s, v, said[v].base, said[v].e, said[v].n) == may,
+		may = !reported[v].base || reported[v].base == has[i];
+		expect(&r, take(&fm[i], &s, v, reported[v].base, reported[v].e, reported[v].n) == may,
 		       "version %" PRIu64 " after %" PRIu64, v, has[i]);
 		if (!may)
 			continue;
-		if (!said[v].base) {
+		if (!reported[v].base) {
 			memset(entry[i], 0, sizeof(entry[i]));
 			/* Nodes that are left out are absent. */
 		}
-		for (uint32_t j = 0; j < said[v].n; j++)
-			entry[i][said[v].e[j].node] = said[v].e[j];
+		for (uint32_t j = 0; j < reported[v].n; j++)
+			entry[i][reported[v].e[j].node] = reported[v].e[j];
 		has[i] = v;
 		for (unsigned int o = 0; o < 3; o++)
 			if (has[o])

@@ -141,7 +141,7 @@ static void repeat_model(void)
 	for (int i = CONNS - 1; i >= 0; i--) {
 		uint64_t since = conn[i].busy > m.kid[i].asked ? conn[i].busy : m.kid[i].asked;
 
-		if (!is_awaited((unsigned int)i) || conn[i].heard <= m.kid[i].asked ||
+		if (!is_awaited((unsigned int)i) || conn[i].received <= m.kid[i].asked ||
 		    fm.now < since + MEMBER_MAX + lag)
 			continue;
 		msg = (struct fm_msg) { .type = FM_MSG_FAILED,
@@ -388,7 +388,7 @@ static void pass_time(struct rnd *r)
 	unsigned int i = rnd_below(r, CONNS);
 
 	fm.now += rnd_one_in(r, 4) ? MEMBER_MAX + rnd_below(r, 3) * MS : rnd_below(r, 2);
-	conn[i].heard = rnd_one_in(r, 4) ? m.kid[i].asked : fm.now;
+	conn[i].received = rnd_one_in(r, 4) ? m.kid[i].asked : fm.now;
 	conn[i].busy = fm.now - rnd_below(r, 2) * (MEMBER_MAX + rnd_below(r, 2) * MS);
 }
 
@@ -538,7 +538,7 @@ static void children_that_vanish_are_not_reported(void **state)
 	for (unsigned int i = 0; i < CONNS; i++) {
 		entry[i] = (struct fm_entry) { .guid = GUID + i, .state = FM_NODE_UP };
 		conn[i] = (struct fm_conn) { .role = FM_CONN_CHILD, .guid = GUID + i, .node = i,
-					     .heard = 2 * SEC };
+					     .received = 2 * SEC };
 	}
 	fm_member_table(&fm, &t);
 	fm.now += SEC;

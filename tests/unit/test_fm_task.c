@@ -289,13 +289,13 @@ static void failure_of_older_step_is_no_failure_of_present(void **state)
 /* Asks for a step 50 times. Return: how many lines the log got. */
 static unsigned int lines_of_50(uint32_t round, enum fm_step_kind kind)
 {
-	unsigned int told;
+	unsigned int reported;
 
 	for (unsigned int i = 0; i < 50; i++)
 		step(1, round, kind);
-	told = stage_count(&s, "log ");
+	reported = stage_count(&s, "log ");
 	stage_forget(&s);
-	return told;
+	return reported;
 }
 
 /*

@@ -11,7 +11,7 @@
 #include "daemon/fm/node/verdict.h"
 #include "stage_member.h"
 
-static struct fm_hello said;	/* the last HELLO that was sent */
+static struct fm_hello reported;	/* the last HELLO that was sent */
 static unsigned int hellos;
 
 static void sees(int conn, const struct fm_msg *msg)
@@ -19,7 +19,7 @@ static void sees(int conn, const struct fm_msg *msg)
 	(void)conn;
 	if (msg->type != FM_MSG_HELLO)
 		return;
-	said = msg->hello;
+	reported = msg->hello;
 	hellos++;
 }
 
@@ -33,7 +33,7 @@ static const struct fm_hello *hello_again(int conn)
 	stage_up(&s, conn);
 	assert_int_equal(hellos, 1);
 	s.sees = NULL;
-	return &said;
+	return &reported;
 }
 
 /* --- the table that it has -------------------------------------------------------------- */
@@ -175,8 +175,8 @@ static void hello_has_exclusions_of_far_ends(void **state)
 	all[13].admin = 0x5;
 	stage_msg(&s, 1, &m);
 	hello_again(2);
-	assert_int_equal(said.across, 0x3f);
-	assert_int_equal(said.admin, 0x5);
+	assert_int_equal(reported.across, 0x3f);
+	assert_int_equal(reported.admin, 0x5);
 	stage_end(&s);
 }
 
@@ -199,7 +199,7 @@ static void hello_has_no_table_of_untaken_shape(void **state)
 	m = stage_table(&s, 2, all);
 	stage_msg(&s, 2, &m);
 	assert_int_equal(hello_again(3)->table, 0);
-	assert_int_equal(said.ups, 0);
+	assert_int_equal(reported.ups, 0);
 	stage_end(&s);
 }
 
@@ -243,10 +243,10 @@ static void hello_has_priority_bootstrap_flag_and_epoch_of_rows(void **state)
 		s.dev.root_guid = NIC;
 		s.sees = sees;
 		joins();
-		assert_int_equal(said.priority, candidate ? 77 : 0);
-		assert_false(said.marked);
-		assert_int_equal(said.rows_term, 99);
-		assert_int_equal(said.version, 4);
+		assert_int_equal(reported.priority, candidate ? 77 : 0);
+		assert_false(reported.marked);
+		assert_int_equal(reported.rows_term, 99);
+		assert_int_equal(reported.version, 4);
 		if (!candidate) {
 			m = stage_table(&s, 5, entry);
 			stage_msg(&s, 1, &m);
@@ -265,14 +265,14 @@ static void hello_to_parent_names_table_of_present_root(void **state)
 	stage_welcome(&s, 1, TERM, "30.0.0.2:1");
 	s.sees = sees;
 	stage_up(&s, 2);
-	assert_int_equal(said.role, FM_ROLE_CHILD);
-	assert_int_equal(said.version, 7);
+	assert_int_equal(reported.role, FM_ROLE_CHILD);
+	assert_int_equal(reported.version, 7);
 	stage_down(&s, 2);
 	stage_welcome(&s, 1, TERM + 1, "30.0.0.2:1");
 	stage_up(&s, 3);
-	assert_int_equal(said.role, FM_ROLE_CHILD);
-	assert_int_equal(said.term, TERM + 1);
-	assert_int_equal(said.version, 0);
+	assert_int_equal(reported.role, FM_ROLE_CHILD);
+	assert_int_equal(reported.term, TERM + 1);
+	assert_int_equal(reported.version, 0);
 	stage_end(&s);
 }
 

@@ -13,7 +13,7 @@
 
 static struct fm fm;
 static uint64_t question, node;
-static unsigned int questions, cleared, said;
+static unsigned int questions, cleared, reported;
 
 static void arbitrate(void *io, uint64_t epoch, uint64_t guid)
 {
@@ -29,7 +29,7 @@ void fm_log(struct fm *f, enum fm_level level, const char *kind, const char *fmt
 	(void)fmt;
 	assert_int_equal(level, FM_INFO);
 	assert_string_equal(kind, "arbiter");
-	said++;
+	reported++;
 }
 
 void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
@@ -47,7 +47,7 @@ static void begin(void)
 	fm.guid = 0xabc;
 	fm.ops.arbitrate = arbitrate;
 	fm.now = 1000 * MS;
-	questions = cleared = said = 0;
+	questions = cleared = reported = 0;
 	assert_true(fm_verdict_new(&fm));
 }
 
@@ -95,7 +95,7 @@ static void only_answer_to_last_question_is_taken_once(void **state)
 		assert_string_equal(a->why, v == FM_GRANTED ? "" : "because");
 		/* A grant ends the problem, and the time until the next question. */
 		assert_int_equal(cleared, v == FM_GRANTED);
-		assert_int_equal(said, v == FM_GRANTED);
+		assert_int_equal(reported, v == FM_GRANTED);
 		assert_int_equal(fm_verdict_again(&fm), v == FM_GRANTED ? 0 : fm.now + 249 * MS);
 		assert_false(fm_verdict_take(&fm, 7, v, 5, "twice"));
 		fm_verdict_put_off(&fm);

@@ -107,7 +107,7 @@ struct fm_record *fm_record_at(const struct fm_root *r, uint32_t node)
 
 bool fm_record_joined(const struct fm_record *m)
 {
-	return m->stated.heard;
+	return m->stated.received;
 }
 
 bool fm_wave_neighbour(const struct fm *f, unsigned int port, struct fm_neighbour *out)
@@ -173,9 +173,9 @@ uint64_t fm_port_last(const struct fm *f, unsigned int p)
 	return port_last[p];
 }
 
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+unsigned int fm_candidate_priority(unsigned int stated, uint32_t node)
 {
-	return said == 9 ? priority[node < NODES ? node : NODES] : 0;
+	return stated == 9 ? priority[node < NODES ? node : NODES] : 0;
 }
 
 unsigned int fm_candidate_stated(const struct fm *f)
@@ -412,7 +412,7 @@ static void make_root(struct rnd *r)
 							 fm.table.nodes,
 						 .joined = random_time(r), .missing = random_time(r),
 						 .priority = (uint16_t)(rnd_one_in(r, 3) ? 0 : 9) };
-		record[i].stated.heard = random_time(r);
+		record[i].stated.received = random_time(r);
 		record[i].via = rnd_one_in(r, 3) ? 0 : GUID + rnd_below(r, fm.table.nodes + 2);
 		snprintf(record[i].name, sizeof(record[i].name), "r%u", i);
 		here[i] = rnd_one_in(r, 2);
@@ -469,7 +469,7 @@ static void make_machine(struct rnd *r)
 	make_root(r);
 	for (uint32_t i = 0; i < NODES; i++) {
 		has_child[i] = rnd_one_in(r, 5);
-		child[i].heard = random_time(r);
+		child[i].received = random_time(r);
 		is_parent[i] = rnd_one_in(r, 5);
 		admin[i] = random_ports(r, 3);
 		priority[i] = rnd_one_in(r, 3) ? 0 : i + 1;
@@ -484,8 +484,8 @@ static void make_machine(struct rnd *r)
 	}
 	has_root_conn = rnd_one_in(r, 2);
 	has_parent_conn = rnd_one_in(r, 2);
-	to_root = (struct fm_conn) { .ready = rnd_one_in(r, 2), .heard = random_time(r) };
-	to_parent = (struct fm_conn) { .ready = rnd_one_in(r, 2), .heard = random_time(r) };
+	to_root = (struct fm_conn) { .ready = rnd_one_in(r, 2), .received = random_time(r) };
+	to_parent = (struct fm_conn) { .ready = rnd_one_in(r, 2), .received = random_time(r) };
 	problems = rnd_below(r, 2);
 	phase = rnd_one_in(r, 2) ? FM_PHASE_REST : FM_PHASE_REST + 1;
 	demanded = rnd_one_in(r, 4);
@@ -518,19 +518,19 @@ static uint64_t proof(const struct fm_record *m)
 	if (m->via && (leads || here[m - record]))
 		return NOW;
 	if (!leads)
-		return m->stated.heard;
-	return m->joined || m->stated.heard ? max(m->missing, m->stated.heard) : 0;
+		return m->stated.received;
+	return m->joined || m->stated.received ? max(m->missing, m->stated.received) : 0;
 }
 
 static uint64_t contact(uint32_t node)
 {
-	uint64_t at = has_child[node] ? child[node].heard : 0;
+	uint64_t at = has_child[node] ? child[node].received : 0;
 
 	if (fm.root_guid == GUID + node) {
 		if (has_root_conn && to_root.ready)
-			at = max(at, to_root.heard);
+			at = max(at, to_root.received);
 	} else if (is_parent[node] && has_parent_conn && to_parent.ready) {
-		at = max(at, to_parent.heard);
+		at = max(at, to_parent.received);
 	}
 	for (unsigned int p = 0; p < ports; p++)
 		if (port_up[p] && fm.row.port[p].peer_guid == GUID + node)
@@ -638,11 +638,11 @@ static void count(uint64_t seed)
 	make_machine(&r);
 	fm.table.version = 12;
 	for (uint32_t i = 0; i < fm.table.nodes; i++) {
-		bool told = naive_alive(i, &at);
-		bool up = told && (entry[i].state == FM_NODE_UP ||
-				   (fm.cut_off && fm.placed && i == fm.node));
+		bool alive = naive_alive(i, &at);
+		bool up = alive && (entry[i].state == FM_NODE_UP ||
+				    (fm.cut_off && fm.placed && i == fm.node));
 
-		n.nodes_heard += answers(i);
+		n.nodes_answering += answers(i);
 		n.nodes_excluded += is_out(i);
 		n.nodes_up += up;
 		lacks |= !up && !is_out(i);
@@ -654,14 +654,14 @@ static void count(uint64_t seed)
 			if (is == '-')
 				continue;
 			n.links++;
-			n.links_heard += answers(i) || answers(o);
+			n.links_answering += answers(i) || answers(o);
 			n.links_excluded += is == 'x';
 			n.links_wrong += is == 'w';
 			faulty |= is == 'f' || is == 'w';
 			if (is == 'f' || (is == 'u' && own_is_down(i, d)))
 				n.links_faulty++;
 			else if (is == 'u')
-				n.links_up += told || naive_alive(o, &at);
+				n.links_up += alive || naive_alive(o, &at);
 		}
 	}
 	under_way = is_root() ? phase != FM_PHASE_REST || demanded : !member_ended;
@@ -669,13 +669,13 @@ static void count(uint64_t seed)
 									       FM_RUNNING;
 	fm_status(&fm, &s);
 	expect(&r, s.nodes == fm.table.nodes && s.nodes_up == n.nodes_up &&
-	       s.nodes_heard == n.nodes_heard && s.nodes_excluded == n.nodes_excluded,
-	       "%u up, %u heard, %u excluded", s.nodes_up, s.nodes_heard, s.nodes_excluded);
+	       s.nodes_answering == n.nodes_answering && s.nodes_excluded == n.nodes_excluded,
+	       "%u up, %u heard, %u excluded", s.nodes_up, s.nodes_answering, s.nodes_excluded);
 	expect(&r, s.links == n.links && s.links_up == n.links_up && s.links_faulty == n.links_faulty,
 	       "%u links, %u up, %u faulty", s.links, s.links_up, s.links_faulty);
 	expect(&r, s.links_excluded == n.links_excluded && s.links_wrong == n.links_wrong &&
-	       s.links_heard == n.links_heard, "%u excluded, %u wrong, %u heard", s.links_excluded,
-	       s.links_wrong, s.links_heard);
+	       s.links_answering == n.links_answering, "%u excluded, %u wrong, %u heard", s.links_excluded,
+	       s.links_wrong, s.links_answering);
 	expect(&r, s.state == want, "state %d, not %d", s.state, want);
 	assert_memory_equal(&s.shape, fm_shape(&fm), sizeof(s.shape));
 	assert_int_equal(s.root.own, !!fm.root);
@@ -914,7 +914,7 @@ static void check_candidates(struct rnd *r)
 		unsigned int own = priority[fm.placed ? fm.node : NODES];
 
 		assert_int_equal(fm_candidate(&fm, &k, &c), !!own);
-		assert_true(c.priority == own && c.heard && c.disk == FM_DISK_UNKNOWN);
+		assert_true(c.priority == own && c.answers && c.disk == FM_DISK_UNKNOWN);
 		assert_int_equal(c.node, fm.placed ? fm.node : TORUS_NO_NODE);
 		assert_string_equal(c.name, "self");
 		assert_false(fm_candidate(&fm, &k, &c));
@@ -924,10 +924,10 @@ static void check_candidates(struct rnd *r)
 		const struct fm_record *m = &record[i];
 		unsigned int be = m->priority == 9 ? priority[m->node < NODES ? m->node : NODES] : 0;
 
-		if (!m->stated.heard || !be)
+		if (!m->stated.received || !be)
 			continue;
 		assert_true(fm_candidate(&fm, &k, &c));
-		expect(r, c.node == m->node && c.priority == be && c.heard == !!m->via &&
+		expect(r, c.node == m->node && c.priority == be && c.answers == !!m->via &&
 		       c.disk == 20 + i && c.name == m->name, "%u is %u", i, c.node);
 	}
 	assert_false(fm_candidate(&fm, &k, &c));
@@ -964,7 +964,7 @@ static void check_nodes(void)
 	for (uint32_t i = 0; fm.root && i < records; i++) {
 		const struct fm_record *m = &record[i];
 
-		if (!m->stated.heard || (fm.table.version && m->node == m->guid - GUID))
+		if (!m->stated.received || (fm.table.version && m->node == m->guid - GUID))
 			continue;
 		assert_true(fm_joiner(&fm, k++, &j));
 		assert_true(j.guid == m->guid && j.name == m->name && j.address == m->address);

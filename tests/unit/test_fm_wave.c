@@ -14,7 +14,7 @@ static void known_to_both(void)
 	for (unsigned int p = 0; p < 4; p += 2) {
 		struct fm_init i = stage_neighbour(&s, p);
 
-		i.heard = true;
+		i.received = true;
 		stage_receive(&s, p, &i);
 	}
 	stage_run_ns(&s, s.now + 20 * MS);
@@ -38,7 +38,7 @@ static void init_is_repeated_until_neighbour_acknowledges_it(void **state)
 	 */
 	assert_int_equal(stage_count(&s, "init 0: heard "), 1);
 	assert_true(stage_count(&s, "init 0: 1/4 ") > 5);
-	i.heard = true;
+	i.received = true;
 	stage_receive(&s, 0, &i);
 	stage_forget(&s);
 	stage_run_ns(&s, s.now + 20000 * MS);
@@ -94,7 +94,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 		if (asked) {
 			struct fm_init i = stage_neighbour(&s, 0);
 
-			i.heard = false;
+			i.received = false;
 			stage_receive(&s, 0, &i);
 		}
 		stage_run_ns(&s, s.now + 60 * MS);
@@ -109,7 +109,7 @@ static void return_of_root_is_sent_only_if_its_loss_was(void **state)
 		for (unsigned int p = 0; p < 4; p += 2) {
 			struct fm_init i = stage_neighbour(&s, p);
 
-			i.heard = true;
+			i.received = true;
 			stage_receive(&s, p, &i);
 		}
 		stage_forget(&s);
@@ -171,7 +171,7 @@ static unsigned int inits_after_place(int x)
 	node_1();
 	stage_start(&s);
 	i = stage_neighbour(&s, 2);
-	i.heard = true;
+	i.received = true;
 	i.position[0] = x - 1;
 	stage_receive(&s, 2, &i);
 	stage_up(&s, 1);

@@ -143,7 +143,7 @@ static void cable(struct rnd *r)
 /* Return: why the cable at the port of a placed node is wrong; "": it is not. */
 static const char *fault(unsigned int end)
 {
-	static const char *const said[] = { "", "leads to another fabric",
+	static const char *const reported[] = { "", "leads to another fabric",
 					    "leads to nodes that obey another root",
 					    "leads to a manager of another version" };
 	const struct fm_record *m = &record[end / PORTS],
@@ -157,7 +157,7 @@ static const char *fault(unsigned int end)
 	if (o == m)
 		return "a cable from a node to itself";
 	if (port(end)->problem)
-		return said[port(end)->problem];
+		return reported[port(end)->problem];
 	if (port(end)->peer_port >= 6 || port(end)->peer_port % 3 != p % 3 ||
 	    port(end)->peer_port == p)
 		return "joins ports that are not opposite";

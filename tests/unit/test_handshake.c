@@ -24,26 +24,26 @@ static struct {
 	u32 seqs, failures;
 	bool none;
 	u16 seq;
-} told;
+} reported;
 
 static void forget(void)
 {
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 	memset(l.event, 0, sizeof(l.event));
 	l.events = 0;
 }
 
 static void on_peer_seq(void *ctx, struct tn_link *l_, bool none, u16 seq)
 {
-	told.seqs++;
-	told.none = none;
-	told.seq = seq;
+	reported.seqs++;
+	reported.none = none;
+	reported.seq = seq;
 	real->peer_seq(ctx, l_, none, seq);
 }
 
 static void on_failed(void *ctx, struct tn_link *l_, struct tn_queue *retry, u64 now)
 {
-	told.failures++;
+	reported.failures++;
 	real->failed(ctx, l_, retry, now);
 }
 
@@ -180,7 +180,7 @@ static void check_change(const struct tn_link *was, const struct tn_init *i)
 	bool comes_up = i->nonce_received == was->nonce && !restarts && was->state != UP;
 	u8 now = comes_up ? UP : resumes ? RETRAINING : INIT;
 
-	assert_int_equal(told.failures, fails);
+	assert_int_equal(reported.failures, fails);
 	if (fails)
 		check_arrows((const u8[]) { was->state, FAULTY, TRAINING, INIT, 0xff });
 	else if (restarts)
@@ -190,9 +190,9 @@ static void check_change(const struct tn_link *was, const struct tn_init *i)
 	else
 		assert_int_equal(l.events, 0);
 	assert_int_equal(link->reason, fails ? TORUS_REASON_PEER : was->reason);
-	assert_int_equal(told.seqs, was->session && !resumes);
-	if (told.seqs)
-		assert_true(told.none == (i->last_session != was->session) && told.seq == i->last_rseq);
+	assert_int_equal(reported.seqs, was->session && !resumes);
+	if (reported.seqs)
+		assert_true(reported.none == (i->last_session != was->session) && reported.seq == i->last_rseq);
 	assert_int_equal(link->state, now);
 	assert_int_equal(link->attempt,
 			 was->attempt + (fails ? 2 : restarts || now != was->state) - comes_up);
@@ -200,7 +200,7 @@ static void check_change(const struct tn_link *was, const struct tn_init *i)
 	assert_true(link->peer_nonce == i->nonce && link->peer_attempt == i->attempt);
 	assert_true(link->peer_guid == i->guid && link->peer_epoch == i->epoch);
 	assert_true(link->peer_port == i->port);
-	assert_true(link->attempt_at == l.now && link->heard_at == l.now);
+	assert_true(link->attempt_at == l.now && link->received_at == l.now);
 	assert_true(link->init_now);
 	if (restarts)
 		assert_true(link->give_up_at == l.now + 10 * l.params.init_interval);
@@ -220,12 +220,12 @@ static void check_init(const struct tn_link *was, const struct tn_init *i)
 			return;
 		}
 		/* the peer repeats its last INIT, and needs an answer unless it is up, too */
-		want.heard_at = l.now;
+		want.received_at = l.now;
 		want.peer_up |= i->up;
 		want.init_now = !i->up;
 	}
 	assert_memory_equal(link, &want, sizeof(want));
-	assert_true(!told.seqs && !told.failures && !l.events);
+	assert_true(!reported.seqs && !reported.failures && !l.events);
 }
 
 /* Each INIT, at once or when the newest one is so old that its number is not trusted. */
@@ -267,7 +267,7 @@ static void attempt_tells_buffers_in_use_and_random_numbers(void **state)
 {
 	(void)state;
 	begin_handshake(NULL);
-	assert_int_equal(l.peer[0].heard.last_rseq, 0);
+	assert_int_equal(l.peer[0].received.last_rseq, 0);
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
 		link->credit.used[vc] = (u16)(vc + 1);
 		link->credit.owed[vc] = 7;
@@ -278,11 +278,11 @@ static void attempt_tells_buffers_in_use_and_random_numbers(void **state)
 	tn_nic_retrain(l.nic, 0, l.now);
 	memset(link->ctl, 0xa5, sizeof(link->ctl));
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce, 0xffffe123);
-	assert_int_equal(l.peer[0].heard.first_tseq, 0x124);
-	assert_int_equal(l.peer[0].heard.highest, 0);	/* as NICs of the oldest version say it */
+	assert_int_equal(l.peer[0].received.nonce, 0xffffe123);
+	assert_int_equal(l.peer[0].received.first_tseq, 0x124);
+	assert_int_equal(l.peer[0].received.highest, 0);	/* as NICs of the oldest version say it */
 	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
-		assert_int_equal(l.peer[0].heard.occupied[vc], vc + 1);
+		assert_int_equal(l.peer[0].received.occupied[vc], vc + 1);
 		assert_true(!link->credit.owed[vc] && !link->credit.owed_critical[vc]);
 		link->credit.used[vc] = 0;
 	}
@@ -335,7 +335,7 @@ static void each_pair_of_wishes_has_its_protocol(void **state)
 		retry_wish = code % 4;
 		packets = code / 16 ? TN_RETRY_MAX : 20;
 		begin_handshake(set_retry);
-		assert_int_equal(l.peer[0].heard.retry, retry_wish);
+		assert_int_equal(l.peer[0].received.retry, retry_wish);
 		i = lone_init_of(&l, 0);
 		i.retry = (u8)peer;
 		lone_init(&l, 0, &i);

@@ -165,8 +165,8 @@ static void check_faults(const struct both *b)
 			uint32_t far = b->m.next[node][p];
 
 			assert_int_equal(torus_health_disagree(b->h, node, p),
-					 (b->m.said[node] >> p & 1) !=
-					 (b->m.said[far] >> back(&b->m, p) & 1));
+					 (b->m.reported[node] >> p & 1) !=
+					 (b->m.reported[far] >> back(&b->m, p) & 1));
 			if (p >= b->m.n)
 				continue;
 			assert_int_equal(listed(list, n, node, p), is);
@@ -190,7 +190,7 @@ static void change(struct both *b, unsigned int density, bool tell)
 		was[p] = dead(&b->m, node, p);
 		ports |= (uint16_t)((random_below(&b->m.seed, 100) < density) << p);
 	}
-	b->m.said[node] = ports;
+	b->m.reported[node] = ports;
 	n = torus_health_set(b->h, node, ports, tell ? changed : NULL);
 	for (unsigned int p = 0; p < 2 * b->m.n; p++) {
 		bool is = dead(&b->m, node, p) != was[p];
@@ -254,25 +254,25 @@ static void health_made_at_once_equals_changed_one(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		uint16_t said[NODES_MAX], closed[NODES_MAX];
+		uint16_t reported[NODES_MAX], closed[NODES_MAX];
 		unsigned int all;
 
 		model_make(&b.m, shapes[i]);
 		b.m.seed = seed;
 		all = (1u << 2 * b.m.n) - 1;
 		for (uint32_t node = 0; node < b.m.nodes; node++) {
-			said[node] = (uint16_t)(random_below(&seed, 4) ? ~all :
-						random_next(&seed) & random_next(&seed));
-			b.m.said[node] = closed[node] = said[node] & (uint16_t)all;
+			reported[node] = (uint16_t)(random_below(&seed, 4) ? ~all :
+						    random_next(&seed) & random_next(&seed));
+			b.m.reported[node] = closed[node] = reported[node] & (uint16_t)all;
 		}
-		assert_int_equal(torus_health_new(&b.m.shape, said, &b.h), 0);
+		assert_int_equal(torus_health_new(&b.m.shape, reported, &b.h), 0);
 		check_all(&b);
 		torus_health_free(b.h);
 		torus_exclusions_close(&b.m.shape, closed);
 		for (uint32_t node = 0; node < b.m.nodes; node++)
 			for (unsigned int p = 0; p < 2 * b.m.n; p++)
-				assert_int_equal(closed[node] >> p & 1, b.m.said[node] >> p & 1 ||
-						 b.m.said[b.m.next[node][p]] >> back(&b.m, p) & 1);
+				assert_int_equal(closed[node] >> p & 1, b.m.reported[node] >> p & 1 ||
+						 b.m.reported[b.m.next[node][p]] >> back(&b.m, p) & 1);
 	}
 }
 

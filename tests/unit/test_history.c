@@ -25,7 +25,7 @@
 #define LOG UINT64_C(0x1111222233334444)
 #define BYTES 8192
 
-static char dir[64], folder[128], told[HISTORY_TEXT_MAX];
+static char dir[64], folder[128], reported[HISTORY_TEXT_MAX];
 static unsigned int tellings;
 static struct loop *loop;
 static struct loop_timer *poll_timer;
@@ -110,11 +110,11 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const s
 static void on_error(void *arg, const char *why)
 {
 	(void)arg;
-	strcpy(told, why);
+	strcpy(reported, why);
 	tellings++;
 }
 
-static const struct history_ops ops = { .told = on_error };
+static const struct history_ops ops = { .error = on_error };
 
 static void on_poll(void *arg)
 {
@@ -174,7 +174,7 @@ static int setup(void **state)
 	snprintf(folder, sizeof(folder), "%s/fabricd-%016" PRIx64 ".history", dir, GUID);
 	loop = loop_new();
 	poll_timer = loop_timer_new(loop, on_poll, NULL);
-	told[0] = '\0';
+	reported[0] = '\0';
 	hangs = fails = syncs = reads_hang = read_takes = opens_fail = read_error = 0;
 	run = 0;
 	start();
@@ -316,7 +316,7 @@ static void events_are_found_again_after_restart(void **state)
 	have = history_have(h);
 	assert_string_equal(have, "1111222233334444=5,1111222233334445=7");
 	free(have);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void filters_find_exactly_matching_events(void **state)
@@ -468,7 +468,7 @@ static void file_cut_off_anywhere_keeps_whole_lines(void **state)
 				n += (size_t)sprintf(due + n, "%zu ", line - 1);
 		strcpy(due + n, "9");
 		FINDS(due);
-		assert_string_equal(told, "");
+		assert_string_equal(reported, "");
 		stop();
 		start();
 		FINDS(due);
@@ -564,7 +564,7 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 		FINDS(due);
 		snprintf(text, sizeof(text), "%s is not used: %s; it was renamed to .refused",
 			 file(1, path), other[i][1]);
-		assert_string_equal(told, text);
+		assert_string_equal(reported, text);
 		strcat(path, ".refused");
 		assert_int_equal(stat(path, &st), 0);
 		assert_int_equal(st.st_size, strlen(other[i][0]));
@@ -574,14 +574,14 @@ static void file_of_other_history_is_renamed_and_reported(void **state)
 	}
 	/* A directory or a symbolic link, wherever it leads, is not a file of the history. */
 	for (unsigned int link = 0; link < 2; link++) {
-		told[0] = '\0';
+		reported[0] = '\0';
 		assert_int_equal(link ? symlink("/dev/null", file(1, path)) :
 				 mkdir(file(1, path), 0700), 0);
 		start();
 		snprintf(text, sizeof(text),
 			 "%s is not used: it is not a regular file; it was renamed to .refused",
 			 file(1, path));
-		assert_string_equal(told, text);
+		assert_string_equal(reported, text);
 		strcat(path, ".refused");
 		assert_int_equal(lstat(path, &st), 0);
 		assert_true(link ? S_ISLNK(st.st_mode) : S_ISDIR(st.st_mode));
@@ -931,8 +931,8 @@ static void full_disk_loses_no_event_while_memory_lasts(void **state)
 	add(2);
 	add(3);
 	FINDS("1 2 3");
-	assert_non_null(strstr(told, "cannot write below "));
-	assert_non_null(strstr(told, "No space left on device; events are kept in memory only"));
+	assert_non_null(strstr(reported, "cannot write below "));
+	assert_non_null(strstr(reported, "No space left on device; events are kept in memory only"));
 	for (uint64_t i = 4; i <= 10000; i++)
 		add(i);
 	history_stats(h, &s);
@@ -1039,7 +1039,7 @@ static void unreadable_file_is_left_as_it_is(void **state)
 		add(i);
 	for (int i = 0; i < 3; i++) {
 		stop();
-		told[0] = '\0';
+		reported[0] = '\0';
 		opens_fail = i == 0 ? EMFILE : 0;
 		read_error = i == 0 ? 0 : EIO;
 		reads_left = i == 1 ? 0 : 1;
@@ -1056,7 +1056,7 @@ static void unreadable_file_is_left_as_it_is(void **state)
 
 static bool is_slow(void)
 {
-	return strstr(told, "takes more than 5 s");
+	return strstr(reported, "takes more than 5 s");
 }
 
 /* A disk that hangs is reported once, although searches end meanwhile. */
@@ -1163,12 +1163,12 @@ static void search_reports_unread_file(void **state)
 	FINDS("");
 	assert_true(found_loading);
 	wait_until(is_slow);
-	assert_non_null(strstr(told, "reading below "));
+	assert_non_null(strstr(reported, "reading below "));
 	reads_hang = 0;
 	wait_until(is_loaded);
 	FINDS("1");
 	assert_false(found_loading);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 /* An event for which there is no room does not count as kept: it can be asked for again. */

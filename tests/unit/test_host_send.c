@@ -205,7 +205,7 @@ static void packets_have_bytes_of_message_in_order(void **state)
 /* A refused message is dropped as a whole; the host gets an error if nothing of it was sent. */
 static void refused_message_is_dropped_as_a_whole(void **state)
 {
-	static const struct { int err; unsigned int takes, told; } t[] = {
+	static const struct { int err; unsigned int takes, reported; } t[] = {
 		{ -EHOSTUNREACH, 0, 1 }, { -EHOSTUNREACH, 1, 0 }, { -EINVAL, 0, 0 },
 		{ -EINVAL, 2, 0 }, { -EAGAIN, 3, 0 },
 	};
@@ -219,8 +219,8 @@ static void refused_message_is_dropped_as_a_whole(void **state)
 		torus_host_send(&shell.host, &to, 1);
 		assert_int_equal(shell.sent.count, t[i].takes);
 		assert_null(shell.host.out.head);
-		assert_int_equal(shell.told, t[i].told);
-		assert_int_equal(shell.told_len, t[i].told ? 256 - TORUS_HOST_HDR : 0);
+		assert_int_equal(shell.reported, t[i].reported);
+		assert_int_equal(shell.reported_len, t[i].reported ? 256 - TORUS_HOST_HDR : 0);
 		assert_int_equal(shell.counter[TORUS_NC_HOST_RX_DROPS], 0);
 		assert_int_equal(shell.counter[TORUS_NC_HOST_TX_DROPS], 1);
 		assert_int_equal(shell.counter[TORUS_NC_HOST_MESSAGES_TX], 0);

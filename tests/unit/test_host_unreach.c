@@ -335,8 +335,8 @@ static void only_first_packet_gets_icmp_error(void **state)
 		pkt->tail.flags |= t[i].ends;
 		assert_int_equal(torus_host_take(&shell.host, pkt, &msg), 0);
 		assert_int_equal(msg.count, 0);
-		assert_int_equal(shell.told, t[i].len > 0);
-		assert_int_equal(shell.told_len, t[i].len);
+		assert_int_equal(shell.reported, t[i].len > 0);
+		assert_int_equal(shell.reported_len, t[i].len);
 		assert_int_equal(shell.counter[TORUS_NC_HOST_RX_DROPS], 0);
 		host_end();
 	}

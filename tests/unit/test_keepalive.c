@@ -156,27 +156,27 @@ static void connection_that_never_comes_up_is_closed(void **state)
 static void silent_root_is_pinged_and_closed(void **state)
 {
 	struct fm_status s;
-	uint64_t heard;
+	uint64_t received;
 
 	(void)state;
 	join();
 	for (unsigned int i = 0; i < 3; i++) {
-		heard = now;
+		received = now;
 		did.pings = 0;
-		pass(heard + KEEPALIVE - 1);
+		pass(received + KEEPALIVE - 1);
 		assert_int_equal(did.pings, 0);
-		pass(heard + KEEPALIVE);
+		pass(received + KEEPALIVE);
 		assert_int_equal(did.pings, 1);
-		pass(heard + 4 * KEEPALIVE - 1);
+		pass(received + 4 * KEEPALIVE - 1);
 		assert_int_equal(did.pings, 3);
 		root_sends_pong();
 	}
 	assert_int_equal(did.closes, 0);
 	fm_status(fm, &s);
 	assert_true(s.root.reachable);
-	heard = now;
+	received = now;
 	did.connects = 1;
-	closes_in_four(UP, heard);
+	closes_in_four(UP, received);
 	fm_status(fm, &s);
 	assert_false(s.root.reachable);
 	assert_true(s.root.lost == now);
@@ -192,22 +192,22 @@ static void silent_root_is_pinged_and_closed(void **state)
  */
 static void replaceable_root_is_pinged_more_often(void **state)
 {
-	uint64_t heard;
+	uint64_t received;
 
 	(void)state;
 	takeover = KEEPALIVE / 5;
 	join();
-	heard = now;
+	received = now;
 	did.pings = 0;
 	for (unsigned int i = 1; i <= 5; i++) {
-		pass(heard + i * KEEPALIVE / 4 - 1);
+		pass(received + i * KEEPALIVE / 4 - 1);
 		assert_int_equal(did.pings, i - 1);
-		pass(heard + i * KEEPALIVE / 4);
+		pass(received + i * KEEPALIVE / 4);
 		assert_int_equal(did.pings, i);
 	}
-	pass(heard + 6 * KEEPALIVE / 4 - 1);
+	pass(received + 6 * KEEPALIVE / 4 - 1);
 	assert_int_equal(did.closes, 0);
-	pass(heard + 6 * KEEPALIVE / 4);
+	pass(received + 6 * KEEPALIVE / 4);
 	assert_int_equal(did.closes, 1);
 	assert_int_equal(did.closed, UP);
 	fm_free(fm);
@@ -219,7 +219,7 @@ static void silent_parent_is_pinged_and_closed(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME,
 			    .welcome = { .term = TERM, .root_guid = ROOT } };
-	uint64_t heard;
+	uint64_t received;
 
 	(void)state;
 	takeover = KEEPALIVE / 5;
@@ -231,15 +231,15 @@ static void silent_parent_is_pinged_and_closed(void **state)
 	m.welcome.parent[0] = '\0';
 	fm_msg(fm, UP + 1, &m, now);
 	assert_int_equal(did.closed, UP);
-	heard = now;
+	received = now;
 	did.pings = did.closes = 0;
-	pass(heard + 3 * KEEPALIVE / 4 - 1);
+	pass(received + 3 * KEEPALIVE / 4 - 1);
 	assert_int_equal(did.pings, 0);
-	pass(heard + 3 * KEEPALIVE / 4);
+	pass(received + 3 * KEEPALIVE / 4);
 	assert_int_equal(did.pings, 1);
-	pass(heard + 3 * KEEPALIVE / 2 - 1);
+	pass(received + 3 * KEEPALIVE / 2 - 1);
 	assert_int_equal(did.closes, 0);
-	pass(heard + 3 * KEEPALIVE / 2);
+	pass(received + 3 * KEEPALIVE / 2);
 	assert_int_equal(did.closes, 1);
 	assert_int_equal(did.closed, UP + 1);
 	fm_free(fm);
@@ -301,7 +301,7 @@ static void silent_stranger_is_closed(void **state)
 static void silent_child_is_closed(void **state)
 {
 	struct fm_msg hello = { .type = FM_MSG_HELLO }, ping = { .type = FM_MSG_PING };
-	uint64_t heard;
+	uint64_t received;
 
 	(void)state;
 	join();
@@ -322,10 +322,10 @@ static void silent_child_is_closed(void **state)
 		assert_int_equal(did.pongs, i);
 	}
 	assert_int_equal(did.closes, 0);
-	heard = now;
-	pass(heard + KEEPALIVE);
+	received = now;
+	pass(received + KEEPALIVE);
 	root_sends_pong();
-	closes_in_four(DOWN, heard);
+	closes_in_four(DOWN, received);
 	fm_free(fm);
 }
 

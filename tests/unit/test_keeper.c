@@ -35,7 +35,7 @@ static json_t *asked;			/* the last question; NULL: none is under way */
 static unsigned int asks;
 static const struct query_done *done;
 static enum fm_level reported_level;	/* level of the last problem of the history */
-static char told[HISTORY_TEXT_MAX + 8];
+static char reported[HISTORY_TEXT_MAX + 8];
 static bool slow;			/* the keeper reported that writing takes long */
 static atomic_bool hangs, in_sync;	/* state of the disk */
 
@@ -97,7 +97,7 @@ void fabricd_event(struct fabricd *of, double time, const char *node, enum fm_le
 		return;		/* this also comes if much time passes meanwhile */
 	}
 	reported_level = level;
-	snprintf(told, sizeof(told), "%s", text);
+	snprintf(reported, sizeof(reported), "%s", text);
 }
 
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
@@ -415,7 +415,7 @@ static void leads_candidates(void)
 {
 	begin();
 	for (uint32_t i = 0; i < 4; i++)
-		candidate[i] = (struct fm_candidate_status) { .node = i, .heard = i > 0 };
+		candidate[i] = (struct fm_candidate_status) { .node = i, .answers = i > 0 };
 	ncandidates = 4;
 	entry.epoch = 1;
 	passes(200 * MS);
@@ -445,7 +445,7 @@ static void new_root_asks_each_candidate_for_what_it_misses(void **state)
 	assert_null(asked);
 	assert_int_equal(asks, 3);
 	/* One comes, and one was restarted. */
-	candidate[0].heard = true;
+	candidate[0].answers = true;
 	passes(10 * SEC);
 	source_ends(0, SOURCE("", "z:1:1", "false"));
 	passes(20 * MS);
@@ -817,7 +817,7 @@ static void control_socket_shows_history(void **state)
 static bool is_reported(void)
 {
 	usleep(100);
-	return told[0];
+	return reported[0];
 }
 
 /* A problem of the disk is an event, and is in the status. */
@@ -828,7 +828,7 @@ static void disk_problem_is_event_and_in_status(void **state)
 	(void)state;
 	begin();
 	snprintf(folder, sizeof(folder), "%s/fabricd-%016x.history", dir, 7);
-	told[0] = '\0';
+	reported[0] = '\0';
 	/* the path is not a directory */
 	assert_int_equal(close(open(folder, O_CREAT | O_WRONLY, 0600)), 0);
 	add_event(1, FM_ERROR);
@@ -836,7 +836,7 @@ static void disk_problem_is_event_and_in_status(void **state)
 	assert_int_equal(reported_level, FM_ERROR);
 	snprintf(text, sizeof(text), "cannot write below %s: Not a directory; events are kept in "
 		 "memory only", folder);
-	assert_string_equal(told, text);
+	assert_string_equal(reported, text);
 	assert_string_equal(keeper_problem(k), text);
 }
 

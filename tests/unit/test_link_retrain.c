@@ -103,7 +103,7 @@ static void retraining_resumes_from_packet_that_peer_names(void **state)
 	tn_nic_retrain(l.nic, 0, l.now);
 	check_event(UP, TORUS_LINK_RETRAINING, TORUS_REASON_NONE);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	i = l.peer[0].heard;
+	i = l.peer[0].received;
 	assert_true(i.resume && !i.up && i.last_session == session);
 	assert_int_equal(i.last_rseq, l.peer[0].tseq);
 	assert_int_equal(i.first_tseq, (l.peer[0].rseq + 1) & TN_SEQ_MASK);
@@ -246,8 +246,8 @@ static void retraining_of_peer_is_followed(void **state)
 		assert_int_equal(link->state, what ? TORUS_LINK_INIT : TORUS_LINK_RETRAINING);
 		assert_int_equal(link->closed, !!what);
 		assert_int_equal(lone_tx(&l, 0), 1);
-		assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
-		assert_int_equal(l.peer[0].heard.resume, !what);
+		assert_int_equal(l.peer[0].received.nonce_received, i.nonce);
+		assert_int_equal(l.peer[0].received.resume, !what);
 		end();
 	}
 }

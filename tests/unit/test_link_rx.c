@@ -392,7 +392,7 @@ static void packets_ahead_cause_one_error_report(void **state)
 /* Acknowledgements count, also in packets that are ahead, ignored after an error, or behind. */
 static void acknowledgements_count_in_each_packet(void **state)
 {
-	static const struct { u16 tseq, rseq; u32 left; } said[] = {
+	static const struct { u16 tseq, rseq; u32 left; } reported[] = {
 		{ 1, (u16)-2, 2 }, { 2, (u16)-1, 1 }, { (u16)-1, 0, 0 },
 	};
 	const struct tn_link *link = begin(NULL);
@@ -405,11 +405,11 @@ static void acknowledgements_count_in_each_packet(void **state)
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(lone_drain(&l, 0), 3);
 	assert_int_equal(link->retry.tx.sent.count, 3);
-	for (unsigned int i = 0; i < ARRAY_SIZE(said); i++) {
-		h.tseq = said[i].tseq;
-		h.rseq = said[i].rseq;
+	for (unsigned int i = 0; i < ARRAY_SIZE(reported); i++) {
+		h.tseq = reported[i].tseq;
+		h.rseq = reported[i].rseq;
 		once(h, good);
-		assert_int_equal(link->retry.tx.sent.count, said[i].left);
+		assert_int_equal(link->retry.tx.sent.count, reported[i].left);
 	}
 	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 1);
 	assert_int_equal(pc(TORUS_PC_DUPLICATES), 1);

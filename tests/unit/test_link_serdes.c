@@ -147,7 +147,7 @@ static void link_is_silent_at_power_up_until_trained(void **state)
 	assert_int_equal(gauge(TORUS_PG_WIDTH), LANES);
 	assert_int_equal(gauge(TORUS_PG_RATE), 1000);
 	assert_int_equal(gauge(TORUS_PG_RATE_MAX), 1000);
-	assert_int_equal(l.peer[0].heard.mbps, LANES * 1000);
+	assert_int_equal(l.peer[0].received.mbps, LANES * 1000);
 	assert_int_equal(gauge(TORUS_PG_MARGIN), 200);
 	assert_int_equal(gauge(TORUS_PG_MARGIN_TRAIN), 110);
 	assert_int_equal(gauge(TORUS_PG_LINE_BER), tn_train_ber(&link->train));
@@ -210,7 +210,7 @@ static void link_that_is_up_measures_its_eyes(void **state)
 /* The margin falls below what training accepts, and rises again: each is reported once. */
 static void falling_margin_is_reported_once(void **state)
 {
-	static const struct { unsigned int margin; bool told; } step[] = {
+	static const struct { unsigned int margin; bool reported; } step[] = {
 		{ 111, false }, { 110, false }, { 109, true }, { 100, false }, { 105, false },
 		{ 110, true }, { 200, false }, { 100, true }, { 120, true },
 	};
@@ -220,8 +220,8 @@ static void falling_margin_is_reported_once(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(step); i++) {
 		margin[1] = step[i].margin;
 		tn_nic_poll(l.nic, l.now = link->look_at);
-		assert_int_equal(l.events, step[i].told);
-		if (step[i].told)
+		assert_int_equal(l.events, step[i].reported);
+		if (step[i].reported)
 			check_event(UP, UP);
 		assert_int_equal(gauge(TORUS_PG_MARGIN), step[i].margin);
 	}
@@ -256,8 +256,8 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	check_event(UP, TORUS_LINK_RETRAINING);
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_received);
-	assert_int_equal(l.peer[0].heard.mbps, 0);
+	assert_true(l.peer[0].received.resume && !l.peer[0].received.nonce_received);
+	assert_int_equal(l.peer[0].received.mbps, 0);
 	/* An INIT of the peer is not received now. */
 	i = lone_init_of(&l, 0);
 	i.resume = 1;
@@ -283,9 +283,9 @@ static void closing_eye_retrains_and_gives_up_lane(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(gauge(TORUS_PG_PEER_RATE), 2500);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
-	assert_int_equal(l.peer[0].heard.mbps, 2 * 1000);
-	i.nonce_received = l.peer[0].heard.nonce;
+	assert_int_equal(l.peer[0].received.nonce_received, i.nonce);
+	assert_int_equal(l.peer[0].received.mbps, 2 * 1000);
+	i.nonce_received = l.peer[0].received.nonce;
 	lone_init(&l, 0, &i);
 	check_event(TORUS_LINK_RETRAINING, UP);
 	l.peer[0].seed = link->seed;

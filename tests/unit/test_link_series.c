@@ -22,7 +22,7 @@ static struct {
 	u32 asked, false_came;
 	u32 vc;
 	bool handed;
-} told;
+} reported;
 
 static void on_accept(void *ctx, struct tn_link *k, struct tn_queue *got)
 {
@@ -38,7 +38,7 @@ static void on_accept(void *ctx, struct tn_link *k, struct tn_queue *got)
 		for (u32 i = 0; i < pkt->hdr.len * TN_FLIT; i++)
 			assert_int_equal(pkt->payload[i], (u8)(i * 7 + 3));
 	}
-	told.size[told.n++] = got->count;
+	reported.size[reported.n++] = got->count;
 	real->accept(ctx, k, got);
 }
 
@@ -47,8 +47,8 @@ static void on_asked(void *ctx, struct tn_link *k, unsigned int vc, u64 now)
 	(void)ctx;
 	(void)k;
 	(void)now;
-	told.asked++;
-	told.vc = vc;
+	reported.asked++;
+	reported.vc = vc;
 }
 
 static void on_false_came(void *ctx, struct tn_link *k, unsigned int vc, bool handed, u64 now)
@@ -56,9 +56,9 @@ static void on_false_came(void *ctx, struct tn_link *k, unsigned int vc, bool ha
 	(void)ctx;
 	(void)k;
 	(void)now;
-	told.false_came++;
-	told.vc = vc;
-	told.handed = handed;
+	reported.false_came++;
+	reported.vc = vc;
+	reported.handed = handed;
 }
 
 static void begin(void (*tune)(struct lone *l))
@@ -73,7 +73,7 @@ static void begin(void (*tune)(struct lone *l))
 	ops.asked = on_asked;
 	ops.false_came = on_false_came;
 	link->ops = &ops;
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 	at = 0;
 }
 
@@ -112,10 +112,10 @@ static void accepted(const u32 *size)
 	u32 n = 0, all = 0;
 
 	for (; size[n]; n++) {
-		assert_int_equal(told.size[n], size[n]);
+		assert_int_equal(reported.size[n], size[n]);
 		all += size[n];
 	}
-	assert_int_equal(told.n, n);
+	assert_int_equal(reported.n, n);
 	assert_int_equal(pc(TORUS_PC_RX_PACKETS), all);
 	assert_int_equal(link->unacked, all);
 }
@@ -274,10 +274,10 @@ static void harmed_packet_ends_series(void **state)
 		tn_nic_rx_checked(l.nic, 0, trust == CHECKED);
 		add_harmed(harm);
 		receive();
-		assert_int_equal(told.size[0], 1);
-		assert_int_equal(told.size[1], fine ? 4 : 1);
+		assert_int_equal(reported.size[0], 1);
+		assert_int_equal(reported.size[1], fine ? 4 : 1);
 		/* a marked copy is no error: the link goes on behind it */
-		assert_int_equal(told.n, harm == MARKED ? 3 : 2);
+		assert_int_equal(reported.n, harm == MARKED ? 3 : 2);
 		assert_int_equal(pc(TORUS_PC_VB_DROPS), harm == MARKED);
 		assert_int_equal(link->retry.rx.ignoring, !fine && harm != MARKED);
 		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), harm == LCRC || (harm == ECRC && !fine));
@@ -322,7 +322,7 @@ static void checksums_of_checked_frame_count_in_version_4(void **state)
 		add(data(), (struct tn_tail) { .vb = service ? TN_SERVICE_RMA : 0, .ecrc = wrong },
 		    NULL);
 		receive();
-		assert_int_equal(told.n, !(old && service && wrong));
+		assert_int_equal(reported.n, !(old && service && wrong));
 		end();
 	}
 }
@@ -472,7 +472,7 @@ static void packets_beyond_buffers_end_link(void **state)
 		receive();
 		assert_int_equal(link->state == TORUS_LINK_UP, room >= 5);
 		assert_int_equal(pc(TORUS_PC_RX_PACKETS), room < 5 ? room : 5);
-		assert_int_equal(told.n, (room > 0) + (room > 1));
+		assert_int_equal(reported.n, (room > 0) + (room > 1));
 		/* an answer or a credit needs no buffer */
 		if (room >= 5)
 			assert_int_equal(link->unacked, 5);
@@ -555,20 +555,20 @@ static void each_header_is_well_formed_or_ends_link(void **state)
 			if (h.type == TN_PAD || h.type == TN_INIT || h.type == TN_ACKNAK)
 				continue;
 			at = 0;
-			memset(&told, 0, sizeof(told));
+			memset(&reported, 0, sizeof(reported));
 			add(h, (struct tn_tail) { 0 }, relayed ? &via : NULL);
 			receive();
 			h.relayed = relayed;
 			assert_int_equal(link->state == TORUS_LINK_UP, is_well_formed(&h));
 			if (link->state == TORUS_LINK_UP && h.nic && h.type != TN_DATA) {
-				assert_int_equal(told.asked, h.type == TN_IDLE);
-				assert_int_equal(told.false_came, h.type == TN_CREDIT);
-				assert_int_equal(told.vc, h.vc);
+				assert_int_equal(reported.asked, h.type == TN_IDLE);
+				assert_int_equal(reported.false_came, h.type == TN_CREDIT);
+				assert_int_equal(reported.vc, h.vc);
 				assert_int_equal(link->credit.used[h.vc], h.type == TN_CREDIT);
-				if (told.false_came)
-					assert_int_equal(told.handed, 1);	/* as DST says */
+				if (reported.false_came)
+					assert_int_equal(reported.handed, 1);	/* as DST says */
 			} else {
-				assert_true(!told.asked && !told.false_came);
+				assert_true(!reported.asked && !reported.false_came);
 			}
 			for (u32 i = 0; i < TN_INPUTS; i++) {
 				struct tn_pkt *pkt;

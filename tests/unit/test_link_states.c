@@ -133,7 +133,7 @@ static void port_taken_down_stays_down_until_taken_up(void **state)
 	tn_nic_admin(l.nic, 0, true, l.now);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.last_session, link->session);
+	assert_int_equal(l.peer[0].received.last_session, link->session);
 	end();
 }
 
@@ -301,7 +301,7 @@ static void silent_neighbour_in_handshake_begins_new_attempt(void **state)
 	assert_true(tn_link_expiry(link) == l.now + l.params.probe_interval);
 	nonce = link->nonce;
 	lone_drain(&l, 0);
-	assert_int_equal(l.peer[0].heard.nonce, nonce);
+	assert_int_equal(l.peer[0].received.nonce, nonce);
 	tn_link_poll(link, l.now = tn_link_expiry(link));
 	assert_int_equal(link->nonce, nonce);	/* no INIT was received, so none is missed */
 	lone_drain(&l, 0);
@@ -368,9 +368,9 @@ static void faulty_link_sends_init_each_probe_interval(void **state)
 		    link->keepalive_at == NEVER && link->give_up_at == NEVER);
 	assert_false(link->ack_now || link->credit_now);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce, nonce);
-	assert_int_equal(l.peer[0].heard.resume, 0);
-	assert_int_equal(l.peer[0].heard.occupied[1], 0);
+	assert_int_equal(l.peer[0].received.nonce, nonce);
+	assert_int_equal(l.peer[0].received.resume, 0);
+	assert_int_equal(l.peer[0].received.occupied[1], 0);
 	for (int n = 0; n < 3; n++) {
 		assert_true(tn_link_expiry(link) == l.now + 100 * MS);
 		l.now += 100 * MS - 1;
@@ -378,7 +378,7 @@ static void faulty_link_sends_init_each_probe_interval(void **state)
 		assert_int_equal(lone_tx(&l, 0), 0);
 		tn_link_poll(link, ++l.now);
 		assert_int_equal(lone_tx(&l, 0), 1);
-		assert_int_equal(l.peer[0].heard.nonce, nonce);
+		assert_int_equal(l.peer[0].received.nonce, nonce);
 	}
 	/* A peer that answers is answered with a new handshake. */
 	lone_init(&l, 0, &(struct tn_init) { .guid = 9, .lowest = TN_WIRE_VERSION, .nonce = 4,
@@ -386,7 +386,7 @@ static void faulty_link_sends_init_each_probe_interval(void **state)
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_not_equal(link->nonce, nonce);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_received, 4);
+	assert_int_equal(l.peer[0].received.nonce_received, 4);
 	assert_true(link->give_up_at == l.now + 10 * l.params.init_interval);
 	end();
 }
@@ -410,16 +410,16 @@ static void buffers_of_last_session_are_reported(void **state)
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.occupied[0], 0);
-	assert_int_equal(l.peer[0].heard.occupied[1], 5);
-	assert_int_equal(l.peer[0].heard.last_rseq, l.peer[0].tseq);
+	assert_int_equal(l.peer[0].received.occupied[0], 0);
+	assert_int_equal(l.peer[0].received.occupied[1], 5);
+	assert_int_equal(l.peer[0].received.last_rseq, l.peer[0].tseq);
 	assert_int_equal(link->credit.owed[1], 0);
 	/* Freed before the link is up, reported when it is. */
 	l.busy = false;
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(link->credit.owed[1], 5);
 	lone_tx(&l, 0);
-	assert_int_equal(l.peer[0].heard.occupied[1], 5);
+	assert_int_equal(l.peer[0].received.occupied[1], 5);
 	l.now += 77;
 	lone_up(&l, 0);
 	assert_true(link->credit_at == l.now + l.params.ack_delay);
@@ -447,7 +447,7 @@ static void new_session_begins_without_debts(void **state)
 	assert_int_equal(link->unacked, 0);
 	assert_true(link->ack_at == NEVER && link->credit_at == NEVER);
 	assert_true(link->init_at == NEVER && link->give_up_at == NEVER);
-	assert_true(link->heard_at == l.now);
+	assert_true(link->received_at == l.now);
 	assert_true(link->keepalive_at == (l.now / (100 * MS) + 1) * 100 * MS);
 	assert_int_equal(link->up_attempt, i.attempt);
 	end();
@@ -464,7 +464,7 @@ static void both_ends_compute_same_seed(void **state)
 		begin();
 		l.random = high ? 0xfffffff0 : 16;
 		lone_up(&l, 0);
-		own = l.peer[0].heard.nonce;
+		own = l.peer[0].received.nonce;
 		peer = l.peer[0].nonce;
 		assert_int_equal(own > peer, high);
 		tn_put_le32(b, high ? peer : own);
@@ -477,7 +477,7 @@ static void both_ends_compute_same_seed(void **state)
 	l.random = 0;
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce, 1);
+	assert_int_equal(l.peer[0].received.nonce, 1);
 	end();
 }
 
@@ -502,8 +502,8 @@ static void init_with_same_nonce_is_ignored(void **state)
 	assert_int_equal(link->nonce, i.nonce);
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce, i.nonce);
-	assert_int_equal(l.peer[0].heard.nonce_received, 0);
+	assert_int_equal(l.peer[0].received.nonce, i.nonce);
+	assert_int_equal(l.peer[0].received.nonce_received, 0);
 	i.nonce++;
 	i.nonce_received = link->nonce;
 	lone_init(&l, 0, &i);

@@ -98,7 +98,7 @@ static void first_inits_have_known_contents_and_intervals(void **state)
 	assert_int_equal(l.event[1].state, TORUS_LINK_INIT);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	i = l.peer[0].heard;
+	i = l.peer[0].received;
 	assert_true(i.guid == LONE_GUID && i.epoch == 7);
 	assert_int_equal(i.lowest, TN_WIRE_OLDEST);
 	assert_int_equal(i.highest, TN_WIRE_VERSION);
@@ -113,7 +113,7 @@ static void first_inits_have_known_contents_and_intervals(void **state)
 	/* Each interval is twice the last, up to probe_interval; all INITs are alike. */
 	for (int n = 0; n < 6; n++) {
 		sends_at(l.now + gap, TN_INIT);
-		assert_memory_equal(&l.peer[0].heard, &i, sizeof(i));
+		assert_memory_equal(&l.peer[0].received, &i, sizeof(i));
 		gap = 2 * gap < 100 * MS ? 2 * gap : 100 * MS;
 	}
 	assert_int_equal(link->state, TORUS_LINK_INIT);
@@ -163,9 +163,9 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.nonce_received, i.nonce);
+	assert_int_equal(l.peer[0].received.nonce_received, i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	i.nonce_received = l.peer[0].heard.nonce;
+	i.nonce_received = l.peer[0].received.nonce;
 	i.slots[1] = 9;
 	i.occupied[1] = 2;
 	i.first_tseq = 4095;
@@ -179,7 +179,7 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	assert_int_equal(link->peer_port, 1);
 	/* The link reports again that it is up, in case the peer has not received its echo. */
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_received == i.nonce);
+	assert_true(l.peer[0].received.up && l.peer[0].received.nonce_received == i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	/* The same INIT again is answered only if its sender is not up. */
 	lone_init(&l, 0, &i);
@@ -192,7 +192,7 @@ static void init_with_own_nonce_brings_link_up(void **state)
 	l.now += 5;
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	assert_true(link->heard_at == l.now);
+	assert_true(link->received_at == l.now);
 	assert_int_equal(link->state, UP);
 	end();
 }
@@ -372,7 +372,7 @@ static void init_of_last_session_begins_no_other(void **state)
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	/* An INIT that answers the present one: its sender never came up. */
-	i.nonce_received = l.peer[0].heard.nonce;
+	i.nonce_received = l.peer[0].received.nonce;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, UP);
 	end();
@@ -522,8 +522,8 @@ static void another_retry_protocol_restarts_link_not_up(void **state)
 	tn_nic_retry(l.nic, 0, TORUS_RETRY_HIPPI, l.now);
 	assert_int_not_equal(link->nonce, nonce);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.peer[0].heard.retry, TORUS_RETRY_HIPPI);
-	assert_int_equal(l.peer[0].heard.attempt, 2);
+	assert_int_equal(l.peer[0].received.retry, TORUS_RETRY_HIPPI);
+	assert_int_equal(l.peer[0].received.attempt, 2);
 	lone_up(&l, 0);
 	nonce = link->nonce;
 	tn_nic_retry(l.nic, 0, TORUS_RETRY_ANGARA, l.now);
@@ -658,7 +658,7 @@ static void link_fails_only_at_retry_count(void **state)
 		lone_drain(&l, 0);
 		link->retry.tx.tries = tries;
 		l.now += 600 * MS;
-		link->heard_at = link->retry.tx.sent_at = l.now;
+		link->received_at = link->retry.tx.sent_at = l.now;
 		tn_link_poll(link, l.now);
 		assert_int_equal(link->state, tries < 4 ? UP : TORUS_LINK_FAULTY);
 		end();

@@ -70,7 +70,7 @@ static void queued_packets_are_sent_whole_and_once(void **state)
 		assert_int_equal(l.sent[i].hdr.type, TN_DATA);
 		assert_int_equal(l.sent[i].hdr.len, i ? 3 : 0);
 		assert_int_equal(l.sent[i].hdr.tseq,
-				 (l.peer[0].heard.first_tseq + i) & TN_SEQ_MASK);
+				 (l.peer[0].received.first_tseq + i) & TN_SEQ_MASK);
 		assert_int_equal(l.sent[i].tail.eseq, i);
 	}
 	assert_int_equal(pc(TORUS_PC_TX_FRAMES), frames + 1);
@@ -647,7 +647,7 @@ static void gauges_show_numbers_of_paper(void **state)
 	lone_tx(&l, 0);
 	freed(0);
 	tn_nic_link_info(l.nic, 0, &info, l.now);
-	assert_int_equal(info.gauge[TORUS_PG_CTTR], (l.peer[0].heard.first_tseq + 3) & TN_SEQ_MASK);
+	assert_int_equal(info.gauge[TORUS_PG_CTTR], (l.peer[0].received.first_tseq + 3) & TN_SEQ_MASK);
 	assert_int_equal(info.gauge[TORUS_PG_CTRP], link->retry.rx.expected);
 	assert_int_equal(info.gauge[TORUS_PG_CTRP], info.seq);
 	assert_int_equal(info.gauge[TORUS_PG_CT_VCD0], 2);

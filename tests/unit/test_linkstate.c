@@ -346,7 +346,7 @@ static void looped_cable_never_comes_up(void **state)
 static void report_of_damaged_idle_packet_ends(void **state)
 {
 	struct tn_link *l = &p.end[1].link;
-	u64 said;
+	u64 reported;
 
 	(void)state;
 	pair_start(&p, 1);
@@ -360,9 +360,9 @@ static void report_of_damaged_idle_packet_ends(void **state)
 	p.end[0].out.damage = 0;
 	pair_run(&p, 200 * MS);
 	assert_false(l->retry.rx.ignoring);
-	said = l->counter[TORUS_PC_E_SENT];
+	reported = l->counter[TORUS_PC_E_SENT];
 	pair_run(&p, 1000 * MS);
-	assert_int_equal(l->counter[TORUS_PC_E_SENT], said);
+	assert_int_equal(l->counter[TORUS_PC_E_SENT], reported);
 	pair_end(&p);
 }
 

@@ -83,9 +83,9 @@ static void repeated_step_is_answered_and_older_one_ignored(void **state)
 	table(2, 0);
 	step(2, 3, FM_STEP_REPLAY);
 	assert_int_equal(o.replays, 1);
-	n = o.ntold[FM_MSG_REPORT];
+	n = o.nsent[FM_MSG_REPORT];
 	step(2, 3, FM_STEP_REPLAY);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n + 1);
 	assert_int_equal(o.replays, 1);
 	step(2, 2, FM_STEP_RESUME);
 	step(1, 9, FM_STEP_RESUME);
@@ -96,15 +96,15 @@ static void repeated_step_is_answered_and_older_one_ignored(void **state)
 	o.term--;
 	assert_int_equal(o.releases, 1);
 	assert_int_equal(o.written, 2);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n + 1);
 	/* A step of an unknown table, or changes to one: the member asks for the whole table. */
-	assert_int_equal(o.ntold[FM_MSG_FETCH], 0);
+	assert_int_equal(o.nsent[FM_MSG_FETCH], 0);
 	step(3, 1, FM_STEP_RESUME);
-	assert_int_equal(o.ntold[FM_MSG_FETCH], 1);
+	assert_int_equal(o.nsent[FM_MSG_FETCH], 1);
 	assert_int_equal(o.releases, 1);
 	table(4, 3);
-	assert_int_equal(o.ntold[FM_MSG_FETCH], 2);
-	assert_int_equal(o.told[FM_MSG_FETCH].fetch.version, 2);
+	assert_int_equal(o.nsent[FM_MSG_FETCH], 2);
+	assert_int_equal(o.sent[FM_MSG_FETCH].fetch.version, 2);
 	assert_int_equal(o.written, 2);
 	table(4, 0);
 	assert_int_equal(report()->version, 4);
@@ -118,17 +118,17 @@ static void unwritten_rows_are_not_reported_and_written_later(void **state)
 
 	(void)state;
 	begin();
-	n = o.ntold[FM_MSG_REPORT];
+	n = o.nsent[FM_MSG_REPORT];
 	o.write_err = -ENOMEM;
 	one_lose(&o, SELF, 0, 9, 5);
 	entry[SELF].fault = 1;
 	table(2, 0);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n);
 	assert_false(fm_in_force(o.fm, 2));
 	o.write_err = 0;
 	step(2, 0, FM_STEP_APPLY);
 	assert_int_equal(o.written, 2);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n + 1);
 	one_end(&o);
 }
 
@@ -171,10 +171,10 @@ static void refused_place_has_no_rows_and_is_tried_again(void **state)
 	begin();
 	swap_places(SELF, 3);
 	o.place_err = -EIO;
-	n = o.ntold[FM_MSG_REPORT];
+	n = o.nsent[FM_MSG_REPORT];
 	table(2, 0);
 	assert_int_equal(o.written, 1);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n);
 	o.place_err = 0;
 	table(3, 0);
 	assert_int_equal(o.place, 3);
@@ -182,10 +182,10 @@ static void refused_place_has_no_rows_and_is_tried_again(void **state)
 	/* The fabric has more dimensions than its NIC has ports for. */
 	shape.ndims = 3;
 	shape.size[0] = shape.size[1] = 2;
-	n = o.ntold[FM_MSG_REPORT];
+	n = o.nsent[FM_MSG_REPORT];
 	table(4, 0);
 	assert_int_equal(o.written, 3);
-	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
+	assert_int_equal(o.nsent[FM_MSG_REPORT], n);
 	one_end(&o);
 }
 
@@ -279,9 +279,9 @@ static void parked_packets_are_resolved_by_late_report(void **state)
 static void mended(uint64_t version)
 {
 	one_mend(&o, SELF, 0, 10);
-	assert_true(o.told[FM_MSG_ROW].row.row.port[0].closed);
-	assert_int_equal(o.told[FM_MSG_ROW].row.row.port[0].session, 9);
-	assert_int_equal(o.told[FM_MSG_ROW].row.row.port[0].seq, 5);
+	assert_true(o.sent[FM_MSG_ROW].row.row.port[0].closed);
+	assert_int_equal(o.sent[FM_MSG_ROW].row.row.port[0].session, 9);
+	assert_int_equal(o.sent[FM_MSG_ROW].row.row.port[0].seq, 5);
 	entry[SELF].fault = 0;
 	table(version, 0);
 	assert_int_equal(report()->sums.reopen, 1);
@@ -289,7 +289,7 @@ static void mended(uint64_t version)
 
 static void hello_anew(void)
 {
-	unsigned int n = o.ntold[FM_MSG_HELLO];
+	unsigned int n = o.nsent[FM_MSG_HELLO];
 	int up = o.up;
 
 	o.up = 0;
@@ -298,7 +298,7 @@ static void hello_anew(void)
 		one_run(&o, MS);
 	fm_conn_up(o.fm, o.up, o.now);
 	one_ends(&o);
-	assert_int_equal(o.ntold[FM_MSG_HELLO], n + 1);
+	assert_int_equal(o.nsent[FM_MSG_HELLO], n + 1);
 }
 
 /*
@@ -307,19 +307,19 @@ static void hello_anew(void)
  */
 static void replay_opens_port_without_report(void **state)
 {
-	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
+	const struct fm_port_row *p = &o.sent[FM_MSG_HELLO].hello.row.port[0];
 	unsigned int n;
 
 	(void)state;
 	begin();
 	lost(2);
 	mended(3);
-	n = o.ntold[FM_MSG_ROW];
+	n = o.nsent[FM_MSG_ROW];
 	step(3, 1, FM_STEP_REPLAY);
 	assert_int_equal(o.replays, 1);
 	assert_int_equal(o.opened, 1);
 	assert_int_equal(report()->sums.reopen, 0);
-	assert_int_equal(o.ntold[FM_MSG_ROW], n);
+	assert_int_equal(o.nsent[FM_MSG_ROW], n);
 	hello_anew();
 	assert_int_equal(p->state, FM_PORT_UP);
 	assert_false(p->closed);
@@ -331,7 +331,7 @@ static void replay_opens_port_without_report(void **state)
 /* A link that is lost again stays closed, and its last session is still reported. */
 static void link_lost_again_stays_closed(void **state)
 {
-	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
+	const struct fm_port_row *p = &o.sent[FM_MSG_HELLO].hello.row.port[0];
 
 	(void)state;
 	begin();
@@ -457,7 +457,7 @@ static void rows_stay_on_hold_if_release_is_refused(void **state)
 /* A restarted root asks all nodes which losses the last root knew. */
 static void hello_has_base_of_last_step(void **state)
 {
-	const struct fm_base *b = &o.told[FM_MSG_HELLO].hello.base;
+	const struct fm_base *b = &o.sent[FM_MSG_HELLO].hello.base;
 	struct fm_msg msg = { .type = FM_MSG_STEP };
 
 	(void)state;

@@ -80,7 +80,7 @@ static void asks_for(uint64_t version, uint64_t ns)
 static void nic_that_never_takes_rows_is_reported_to_root(void **state)
 {
 	const uint64_t patience = 2 * ONE_MEMBER_MAX;
-	unsigned int told;
+	unsigned int sent;
 
 	(void)state;
 	begin();
@@ -88,24 +88,24 @@ static void nic_that_never_takes_rows_is_reported_to_root(void **state)
 	entry[SELF].fault = 1;
 	table(2, 0);
 	asks_for(2, patience - ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	asks_for(2, ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
-	assert_int_equal(o.told[FM_MSG_FAILED].failed.guid, o.node[SELF].guid);
-	assert_int_equal(o.told[FM_MSG_FAILED].failed.epoch, o.node[SELF].epoch);
-	assert_int_equal(o.told[FM_MSG_FAILED].failed.version, 2);
-	assert_int_equal(o.told[FM_MSG_FAILED].failed.err, EINVAL);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 1);
+	assert_int_equal(o.sent[FM_MSG_FAILED].failed.guid, o.node[SELF].guid);
+	assert_int_equal(o.sent[FM_MSG_FAILED].failed.epoch, o.node[SELF].epoch);
+	assert_int_equal(o.sent[FM_MSG_FAILED].failed.version, 2);
+	assert_int_equal(o.sent[FM_MSG_FAILED].failed.err, EINVAL);
 	asks_for(2, ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 2);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 2);
 	/* The table counts on it no more: it stays where it is for a while. */
 	entry[SELF].state = FM_NODE_SILENT;
 	table(3, 0);
-	told = o.ntold[FM_MSG_FAILED];
+	sent = o.nsent[FM_MSG_FAILED];
 	asks_for(3, ONE_MEMBER_MAX - ONE_RESEND);
 	assert_int_not_equal(o.up, 0);
 	asks_for(3, ONE_RESEND);
 	assert_int_equal(o.up, 0);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], told);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], sent);
 	one_end(&o);
 }
 
@@ -122,13 +122,13 @@ static void slow_nic_is_waited_for(void **state)
 	asks_for(2, ONE_RESEND);
 	assert_int_equal(report()->version, 2);
 	asks_for(2, 10 * ONE_MEMBER_MAX);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	one_end(&o);
 }
 
 static void check_failed(uint64_t version, uint32_t err)
 {
-	const struct fm_failed *f = &o.told[FM_MSG_FAILED].failed;
+	const struct fm_failed *f = &o.sent[FM_MSG_FAILED].failed;
 
 	assert_int_equal(f->guid, o.node[SELF].guid);
 	assert_int_equal(f->epoch, o.node[SELF].epoch);
@@ -140,7 +140,7 @@ static void check_failed(uint64_t version, uint32_t err)
 /* Forgets the reports of failures so far. */
 static void forget_failure(void)
 {
-	o.ntold[FM_MSG_FAILED] = 0;
+	o.nsent[FM_MSG_FAILED] = 0;
 }
 
 /*
@@ -189,9 +189,9 @@ static void nic_that_takes_no_place_is_reported_to_root(void **state)
 		o.place_err = -EBUSY;
 		table(2, 0);
 		asks_for(2, 2 * ONE_MEMBER_MAX - ONE_RESEND);
-		assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+		assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 		asks_for(2, ONE_RESEND);
-		assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+		assert_int_equal(o.nsent[FM_MSG_FAILED], 1);
 		check_failed(2, EBUSY);
 		forget_failure();
 		/* Nothing is asked of the NIC while the node is left out; then it has less time. */
@@ -201,7 +201,7 @@ static void nic_that_takes_no_place_is_reported_to_root(void **state)
 		assert_int_not_equal(o.up, 0);
 		asks_for(3, ONE_RESEND);
 		assert_int_equal(o.up, 0);
-		assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+		assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 		assert_int_equal(o.placed, placed);
 		one_end(&o);
 	}
@@ -235,9 +235,9 @@ static void nic_that_fails_again_is_reported_sooner(void **state)
 	forget_failure();
 	left_out_for(3, ONE_MEMBER_MAX);
 	asks_for(4, ONE_MEMBER_MAX / 4 - ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	asks_for(4, ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 1);
 	forget_failure();
 	left_out_for(5, 2 * ONE_MEMBER_MAX);
 	o.write_err = 0;
@@ -247,7 +247,7 @@ static void nic_that_fails_again_is_reported_sooner(void **state)
 	entry[SELF].fault = 0;
 	table(7, 0);
 	asks_for(7, 2 * ONE_MEMBER_MAX - ONE_RESEND);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	one_end(&o);
 }
 
@@ -263,7 +263,7 @@ static void success_of_first_action_is_no_progress_of_step(void **state)
 		o.count_err = -EIO;
 		step(2, 1, kinds[k]);
 		for (uint64_t end = o.now + 2 * ONE_MEMBER_MAX; o.now < end;) {
-			assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+			assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 			one_run(&o, ONE_RESEND);
 			step(2, 1, kinds[k]);
 		}
@@ -309,31 +309,31 @@ static void nic_that_never_replays_is_reported_to_root(void **state)
 	table(3, 0);
 	o.replay_err = -EBUSY;
 	replays_for(&version, 2 * ONE_MEMBER_MAX);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	table(++version, 0);
 	step(version, 1, FM_STEP_REPLAY);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 1);
 	check_failed(version, EBUSY);
 	/* Ports of the node are of no use then, and it tries again later, with less time. */
 	left_out_for(version + 1, ONE_MEMBER_MAX);
 	version += 2;
 	forget_failure();
 	step(version, 1, FM_STEP_REPLAY);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 1);
 	left_out_for(version + 1, 2 * ONE_MEMBER_MAX);
 	version += 2;
 	forget_failure();
 	o.replay_err = 0;
 	step(version, 1, FM_STEP_REPLAY);
 	step(version, 2, FM_STEP_RESUME);
-	n = o.ntold[FM_MSG_FAILED];
+	n = o.nsent[FM_MSG_FAILED];
 	assert_int_equal(n, 0);
 	assert_false(one_problem(&o, "nic", ""));
 	/* The count of refusals begins anew: one refusal causes nothing. */
 	o.replay_err = -EBUSY;
 	table(++version, 0);
 	step(version, 1, FM_STEP_REPLAY);
-	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	assert_int_equal(o.nsent[FM_MSG_FAILED], 0);
 	one_end(&o);
 }
 

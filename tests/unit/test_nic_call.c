@@ -49,7 +49,7 @@ static struct {
 	int err;
 	bool counted;
 	uint64_t parked, lost;
-} told;
+} reported;
 
 static struct nic_question question[129];
 static unsigned int answered;
@@ -194,7 +194,7 @@ static void on_found(void *arg, const struct torus_device *d, const struct torus
 	assert_int_equal(links[PORTS - 1].port, PORTS - 1);
 	assert_int_equal(park->parked, 1);
 	assert_null(rows);
-	told.found++;
+	reported.found++;
 	loop_stop(loop);
 }
 
@@ -202,7 +202,7 @@ static void on_gone(void *arg, const char *why)
 {
 	(void)arg;
 	(void)why;
-	told.gone++;
+	reported.gone++;
 	loop_stop(loop);
 }
 
@@ -215,12 +215,12 @@ static void on_absent(void *arg, const char *why)
 static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *park, uint64_t lost)
 {
 	(void)arg;
-	told.done++;
-	told.tag = tag;
-	told.err = err;
-	told.counted = park;
-	told.parked = park ? park->parked : 0;
-	told.lost = lost;
+	reported.done++;
+	reported.tag = tag;
+	reported.err = err;
+	reported.counted = park;
+	reported.parked = park ? park->parked : 0;
+	reported.lost = lost;
 	loop_stop(loop);
 }
 
@@ -230,22 +230,22 @@ static void on_links(void *arg, const struct torus_link *links, unsigned int nli
 	assert_int_equal(nlinks, PORTS);
 	for (unsigned int p = 0; p < PORTS; p++)
 		assert_int_equal(links[p].port, p);
-	told.links++;
+	reported.links++;
 	loop_stop(loop);
 }
 
 static void on_link(void *arg, const struct torus_link *link)
 {
 	(void)arg;
-	assert_int_equal(link->port, told.link);
-	told.link++;
+	assert_int_equal(link->port, reported.link);
+	reported.link++;
 }
 
 static void on_park(void *arg, const struct torus_park *park)
 {
 	(void)arg;
 	assert_int_equal(park->parked, 1);
-	told.park++;
+	reported.park++;
 	loop_stop(loop);
 }
 
@@ -258,7 +258,7 @@ static int begin(void **state)
 {
 	open_nic(state);
 	log_level_set(FM_ERROR);
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 	answered = 0;
 	manners = DOES;
 	epoch = 1;
@@ -269,7 +269,7 @@ static int begin(void **state)
 	n = nic_new(loop, where, PATIENCE, &ops, NULL);
 	assert_non_null(n);
 	loop_run(loop);
-	assert_int_equal(told.found, 1);
+	assert_int_equal(reported.found, 1);
 	return 0;
 }
 
@@ -283,12 +283,12 @@ static int end(void **state)
 /* Checks that action @tag ends with @err, and not before its end is awaited. */
 static void ends(uint32_t tag, int err)
 {
-	unsigned int done = told.done;
+	unsigned int done = reported.done;
 
 	loop_run(loop);
-	assert_int_equal(told.done, done + 1);
-	assert_int_equal(told.tag, tag);
-	assert_int_equal(told.err, err);
+	assert_int_equal(reported.done, done + 1);
+	assert_int_equal(reported.tag, tag);
+	assert_int_equal(reported.err, err);
 }
 
 static void test_actions_end_in_order_with_results(void **state)
@@ -334,16 +334,16 @@ static void test_actions_end_in_order_with_results(void **state)
 	nic_release(n, 5, 8, true);
 	ends(5, 0);
 	assert_non_null(fake_attr(&nic, TORUS_A_GIVE_UP));
-	assert_false(told.counted);
+	assert_false(reported.counted);
 	nic_count(n, 6, false);
 	ends(6, 0);
-	assert_true(told.counted);
-	assert_int_equal(told.parked, 1);
-	assert_int_equal(told.lost, 0);
+	assert_true(reported.counted);
+	assert_int_equal(reported.parked, 1);
+	assert_int_equal(reported.lost, 0);
 	nic_count(n, 7, true);
 	ends(7, 0);
-	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
-	assert_int_equal(told.done, 9);
+	assert_int_equal(reported.lost, 100 + TORUS_NC_LOST);
+	assert_int_equal(reported.done, 9);
 }
 
 static void place_at(uint32_t tag, int16_t at, const struct torus_plan *plan, int err)
@@ -471,18 +471,18 @@ static void test_links_are_read_while_loop_goes_on(void **state)
 {
 	(void)state;
 	nic_links_get(n);
-	assert_int_equal(told.links, 0);
+	assert_int_equal(reported.links, 0);
 	loop_run(loop);
-	assert_int_equal(told.links, 1);
+	assert_int_equal(reported.links, 1);
 	nic_release(n, 1, 7, true);
 	nic_links_get(n);
 	ends(1, 0);
 	for (unsigned int i = 0; i < 100; i++)
 		nic_links_get(n);
 	nic_release(n, 2, 7, true);
-	while (told.done < 2)
+	while (reported.done < 2)
 		loop_run(loop);
-	assert_int_equal(told.links, 2);
+	assert_int_equal(reported.links, 2);
 }
 
 /* --- questions of users --------------------------------------------------------- */
@@ -563,7 +563,7 @@ static void test_actions_go_before_waiting_questions(void **state)
 	answers(128, 0);
 	assert_int_equal(asks_now(&question[i], run_links), 0);
 	answers(1, 0);
-	assert_int_equal(told.gone, 0);
+	assert_int_equal(reported.gone, 0);
 }
 
 /* The NIC is lost: questions to it are not answered by another one. */
@@ -574,7 +574,7 @@ static void test_questions_of_lost_nic_get_no_device(void **state)
 		assert_int_equal(asks_now(&question[i], run_links), 0);
 	nic_give_up(n);
 	assert_int_equal(asks_now(&question[20], run_links), -ENODEV);
-	while (told.found < 2)
+	while (reported.found < 2)
 		loop_run(loop);
 	answers(20, -ENODEV);
 	asks_links(&question[0], 0);
@@ -615,7 +615,7 @@ static void test_management_packet_is_not_added_to_16_calls(void **state)
 	nic_mgmt_send(n, 2, "b", 1);
 	sem_post(&goes_on);
 	answers(1, 0);
-	while (told.done < 15)
+	while (reported.done < 15)
 		loop_run(loop);
 	nic_count(n, 16, false);
 	ends(16, 0);
@@ -630,11 +630,11 @@ static void test_action_without_memory_ends_later_with_error(void **state)
 	nic_release(n, 1, 7, true);
 	nic_mgmt_send(n, 1, "a", 1);	/* nobody waits for that one */
 	no_memory = false;
-	assert_int_equal(told.done, 0);
+	assert_int_equal(reported.done, 0);
 	ends(1, -ENOMEM);
 	nic_release(n, 2, 7, true);
 	ends(2, 0);
-	assert_int_equal(told.done, 2);
+	assert_int_equal(reported.done, 2);
 }
 
 /*
@@ -650,14 +650,14 @@ static void test_waiting_actions_of_lost_nic_are_not_done(void **state)
 	nic_count(n, 1, true);
 	nic_rows_write(n, 2, 8, NULL, NULL, 0);
 	nic_give_up(n);
-	while (!told.gone)
+	while (!reported.gone)
 		loop_run(loop);
 	sem_post(&goes_on);
-	while (told.found < 2)
+	while (reported.found < 2)
 		loop_run(loop);
 	answers(1, -ENODEV);
 	assert_string_equal(sent, "|");		/* a count: the NIC is read when it is found */
-	assert_int_equal(told.done, 0);
+	assert_int_equal(reported.done, 0);
 	/* Later questions are done, also at the port whose packet was never sent. */
 	nic_mgmt_send(n, 1, "b", 1);
 	nic_count(n, 3, false);
@@ -676,7 +676,7 @@ static void test_refused_action_keeps_nic(void **state)
 		nic_release(n, tag, 7, true);
 		ends(tag, -EBUSY);
 	}
-	assert_int_equal(told.gone, 0);
+	assert_int_equal(reported.gone, 0);
 	asks_links(&question[0], 0);
 }
 
@@ -692,7 +692,7 @@ static void test_broken_connection_is_opened_again(void **state)
 		nic_release(n, tag + 1, 7, true);
 		ends(tag + 1, 0);
 	}
-	assert_int_equal(told.gone, 0);
+	assert_int_equal(reported.gone, 0);
 	/* A NIC that was restarted is not the one that the manager began with. */
 	manners = HANGS_UP;
 	nic_release(n, 11, 7, true);
@@ -728,11 +728,11 @@ static void test_nic_with_three_broken_connections_is_lost(void **state)
 		nic_release(n, tag, 7, true);
 		ends(tag, -ENODEV);
 	}
-	assert_int_equal(told.gone, 0);
+	assert_int_equal(reported.gone, 0);
 	loop_run(loop);
-	assert_int_equal(told.gone, 1);
+	assert_int_equal(reported.gone, 1);
 	loop_run(loop);
-	assert_int_equal(told.found, 2);
+	assert_int_equal(reported.found, 2);
 }
 
 /*
@@ -752,18 +752,18 @@ static void test_nic_without_answer_is_lost_only_after_time_limit(void **state)
 	manners = DOES;
 	nic_release(n, tag, 7, true);
 	ends(tag++, 0);
-	assert_int_equal(told.gone, 0);
+	assert_int_equal(reported.gone, 0);
 	manners = SILENT;
-	while (!told.gone && tag < 30) {
-		unsigned int done = told.done;
+	while (!reported.gone && tag < 30) {
+		unsigned int done = reported.done;
 
 		nic_release(n, tag++, 7, true);
-		while (told.done == done && !told.gone)
+		while (reported.done == done && !reported.gone)
 			loop_run(loop);
 	}
-	assert_int_equal(told.gone, 1);
+	assert_int_equal(reported.gone, 1);
 	assert_true(tag > 9);
-	assert_int_equal(told.found, 1);
+	assert_int_equal(reported.found, 1);
 }
 
 /*
@@ -779,12 +779,12 @@ static void test_lost_nic_ends_no_action(void **state)
 	manners = SILENT;
 	nic_release(n, 1, 7, true);
 	fake_stop(&nic);
-	while (!told.gone)
+	while (!reported.gone)
 		loop_run(loop);
 	assert_int_equal(nic_ask(n, &question[0]), -ENODEV);
 	manners = DOES;
 	fake_start(&nic, path, answer);
-	while (told.found < 2)
+	while (reported.found < 2)
 		loop_run(loop);
 	nic_release(n, 2, 7, true);
 	ends(2, 0);
@@ -808,16 +808,16 @@ static void test_lost_events_read_everything_again(void **state)
 	(void)state;
 	lose_events();
 	loop_run(loop);
-	assert_int_equal(told.link, PORTS);
-	assert_int_equal(told.park, 1);
+	assert_int_equal(reported.link, PORTS);
+	assert_int_equal(reported.park, 1);
 	no_memory = true;
 	lose_events();
 	loop_run(loop);
 	no_memory = false;
-	assert_int_equal(told.gone, 1);
+	assert_int_equal(reported.gone, 1);
 	loop_run(loop);
-	assert_int_equal(told.found, 2);
-	assert_int_equal(told.park, 1);
+	assert_int_equal(reported.found, 2);
+	assert_int_equal(reported.park, 1);
 }
 
 /* The daemon ends with an action under way, and questions behind it. */
@@ -828,7 +828,7 @@ static void test_ending_daemon_cancels_questions(void **state)
 	nic_count(n, 2, true);
 	assert_int_equal(asks_now(&question[0], run_links), 0);
 	assert_int_equal(asks_now(&question[1], run_links), 0);
-	assert_int_equal(told.done + answered, 0);
+	assert_int_equal(reported.done + answered, 0);
 	nic_free(n);
 	n = NULL;
 	assert_int_equal(answered, 2);

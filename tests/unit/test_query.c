@@ -149,7 +149,7 @@ static void on_event(void *arg, const struct svc_msg *msg)
 
 static const struct svc_user nobody;
 static const struct query_ops ops = {
-	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = on_event,
+	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .received = on_event,
 	.forget = forget,
 };
 

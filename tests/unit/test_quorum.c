@@ -32,7 +32,7 @@ static void each_set_of_nodes_claims_as_in_model(void **state)
 			if (!(set[0] >> maker & 1) || !(set[1] >> (maker + 1) & 1))
 				continue;	/* a root is in its own table */
 			for (uint32_t k = 0; k < NODES; k++)
-				fm_record_no(r, k)->stated.heard = who >> k & 1 ? s.fm->now : 0;
+				fm_record_no(r, k)->stated.received = who >> k & 1 ? s.fm->now : 0;
 			want = quorum(who, set[0], maker) && quorum(who, set[1], maker + 1);
 			assert_int_equal(fm_quorum_claimed(s.fm), want);
 			enough += want;
@@ -68,7 +68,7 @@ static void only_reports_of_latest_table_count(void **state)
 	/* That node was also up in each of the voters that it made. */
 	former((const unsigned int[]) { 7, 7, 7 }, 3, NIC);
 	fm_record_no(r, 1)->stated.term = 8;
-	fm_record_no(r, 2)->stated.heard = 0;
+	fm_record_no(r, 2)->stated.received = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->former.root = r->former.voters.set[0].maker = NIC + 1;
 	assert_false(fm_quorum_claimed(s.fm));
@@ -86,14 +86,14 @@ static void node_takes_part_for_5_resends_after_hello(void **state)
 	begin();
 	m = fm_record_no(r, 1);
 	r->stage = FM_STAGE_ASKS;
-	s.fm->now = m->stated.heard + 5 * s.cfg.resend - 1;
+	s.fm->now = m->stated.received + 5 * s.cfg.resend - 1;
 	assert_true(fm_quorum_here(s.fm, m));
 	s.fm->now++;
 	assert_false(fm_quorum_here(s.fm, m));
 	assert_true(fm_quorum_here(s.fm, fm_record_no(r, 0)));
 	/* Soon after the host has started, one that has said nothing does not. */
 	s.fm->now = s.cfg.resend;
-	m->stated.heard = 0;
+	m->stated.received = 0;
 	assert_false(fm_quorum_here(s.fm, m));
 	r->stage = FM_STAGE_CLAIMS;
 	m->via = NIC;
@@ -116,14 +116,14 @@ static void voters_of_a_table_in_force_are_not_asked(void **state)
 	former((const unsigned int[]) { 7, ALL }, 2, CLAIMED);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_record_no(r, k)->stated.heard = k < 2 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.received = k < 2 ? s.fm->now : 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->former.in_force = true;
 	assert_true(fm_quorum_claimed(s.fm));
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 2);
-	fm_record_no(r, 1)->stated.heard = 0;
+	fm_record_no(r, 1)->stated.received = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -139,7 +139,7 @@ static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 	former(set, 3, NIC);
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 2; k < NODES; k++)
-		fm_record_no(r, k)->stated.heard = 0;
+		fm_record_no(r, k)->stated.received = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 4);
@@ -150,14 +150,14 @@ static void root_command_shows_quorum_that_lacks_most_nodes(void **state)
 	/* Five of six are there, and none of two. */
 	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_record_no(r, k)->stated.heard = k < 4 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.received = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
 	assert_int_equal(need, 2);
 	/* If two lack as many, it is the first. */
 	former((const unsigned int[]) { 3, ALL }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		fm_record_no(r, k)->stated.heard = k != 1 && k < 4 ? s.fm->now : 0;
+		fm_record_no(r, k)->stated.received = k != 1 && k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 1);
 	assert_int_equal(need, 2);
@@ -209,7 +209,7 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 		e[k].epoch = fm_record_no(r, k)->epoch;
 		e[k].state = up >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
 		e[k].differs = (up ^ voter) >> k & 1;
-		fm_record_no(r, k)->stated = (struct fm_statements) { .heard = s.fm->now, .life = fm_record_no(r, k)->epoch,
+		fm_record_no(r, k)->stated = (struct fm_statements) { .received = s.fm->now, .life = fm_record_no(r, k)->epoch,
 						       .rows = 4, .rows_term = 9 };
 	}
 	return m;
@@ -244,10 +244,10 @@ static void voters_are_known_from_one_surviving_table(void **state)
 	assert_true(fm_recall_has_latest(s.fm));
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Three of five, but three of six are not enough. */
-	fm_record_no(r, 0)->stated.heard = fm_record_no(r, 5)->stated.heard = fm_record_no(r, 4)->stated.heard = 0;
+	fm_record_no(r, 0)->stated.received = fm_record_no(r, 5)->stated.received = fm_record_no(r, 4)->stated.received = 0;
 	fm_record_no(r, 0)->stated.life++;
 	assert_false(fm_quorum_claimed(s.fm));
-	fm_record_no(r, 5)->stated.heard = s.fm->now;
+	fm_record_no(r, 5)->stated.received = s.fm->now;
 	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -307,7 +307,7 @@ static void node_that_may_know_later_table_does_not_vote(void **state)
 		if (k != 2)
 			fm_record_no(r, k)->stated.table = fm_record_no(r, k)->stated.votes = 0;
 	fm_recall_sent(s.fm, &m.table);
-	fm_record_no(r, 0)->stated.heard = 0;
+	fm_record_no(r, 0)->stated.received = 0;
 	fm_record_no(r, 0)->stated.life++;
 	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
 		struct fm_statements *v = &fm_record_no(r, 1)->stated;
@@ -346,15 +346,15 @@ static void nodes_of_kept_table_vote_if_none_has_a_table(void **state)
 	r->shape = s.shape;
 	r->stage = FM_STAGE_ASKS;
 	for (uint32_t k = 3; k < NODES; k++)
-		fm_record_no(r, k)->stated.heard = 0;
+		fm_record_no(r, k)->stated.received = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 3);
 	assert_int_equal(need, 3);
 	assert_true(fm_quorum_claimed(s.fm));
-	fm_record_no(r, 2)->stated.heard = 0;
+	fm_record_no(r, 2)->stated.received = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* A node that was not there then does not count. */
-	fm_record_no(r, 5)->stated.heard = s.fm->now;
+	fm_record_no(r, 5)->stated.received = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* In one that was kept later there is one node alone. */
 	m.table.version = 8;
@@ -392,7 +392,7 @@ static void majority_of_places_counts_without_any_table(void **state)
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 4);
 	assert_int_equal(need, 4);
-	fm_record_no(r, 1)->stated.heard = 0;
+	fm_record_no(r, 1)->stated.received = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }

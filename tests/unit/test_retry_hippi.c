@@ -224,7 +224,7 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 {
 	struct tn_queue done = { 0 };
 	struct tn_hdr h[10];
-	unsigned int said = 0;
+	unsigned int reported = 0;
 
 	(void)state;
 	begin();
@@ -239,11 +239,11 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 			if (tn_retry_behind(&b, &again)) {
 				assert_true(i == (replay == 3));
 				assert_int_equal(answer(), 10);
-				said++;
+				reported++;
 			}
 		}
 		/* one answer in each second replay */
-		assert_int_equal(said, (replay + 1) / 2);
+		assert_int_equal(reported, (replay + 1) / 2);
 	}
 	assert_int_equal(receive_answer(10, &done), TN_RECEIVED_OK);
 	assert_int_equal(done.count, 10);
@@ -257,7 +257,7 @@ static void short_replay_of_accepted_packets_is_answered(void **state)
 static void packets_behind_cause_no_storm_of_answers(void **state)
 {
 	struct tn_hdr h[40];
-	unsigned int said = 0;
+	unsigned int reported = 0;
 
 	(void)state;
 	begin();
@@ -269,9 +269,9 @@ static void packets_behind_cause_no_storm_of_answers(void **state)
 
 		assert_int_equal(tn_retry_check(&b, &again), TN_RX_BEHIND);
 		tn_retry_behind(&b, &again);
-		said += answer() != 255;
+		reported += answer() != 255;
 	}
-	assert_int_equal(said, 0);
+	assert_int_equal(reported, 0);
 }
 
 int main(void)

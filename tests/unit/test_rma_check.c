@@ -53,12 +53,12 @@ static const struct tn_rma_ring ring = {
 
 static void expect_answer(const struct torus_rma_ask *ask, u8 reason, u64 allowed)
 {
-	u64 said = ~0ull;
-	u8 r = tn_rma_ring_check(&ring, ask, &said);
+	u64 reported = ~0ull;
+	u8 r = tn_rma_ring_check(&ring, ask, &reported);
 
-	if (r != reason || (r && said != allowed))
+	if (r != reason || (r && reported != allowed))
 		fail_msg("op %u, flags %u, word 0x%x: reason %u, not %u; allowed %llu, not %llu",
-			 ask->op, ask->flags, ask->word, r, reason, (unsigned long long)said,
+			 ask->op, ask->flags, ask->word, r, reason, (unsigned long long)reported,
 			 (unsigned long long)allowed);
 }
 

@@ -393,7 +393,7 @@ static bool is_restarted(void *ctx, u32 node)
 	return node == *(u32 *)ctx;
 }
 
-static void restart(struct world *w, u32 id, bool told)
+static void restart(struct world *w, u32 id, bool reported)
 {
 	/* The naive owner has no waiters that are still to be served. */
 	for (u32 d = 0; d < NODES; d++)
@@ -401,7 +401,7 @@ static void restart(struct world *w, u32 id, bool told)
 			return;
 	for (unsigned int i = 0; i < w->ops; i++)
 		w->op[i].orphan |= w->op[i].src == id && !w->op[i].ended;
-	for (u32 d = 0; d < NODES && told; d++) {
+	for (u32 d = 0; d < NODES && reported; d++) {
 		tn_rma_peers_died(&w->node[d].initiator, is_restarted, &id);
 		if (d != id)	/* the naive owner ends what waits, too */
 			tn_rma_owner_forget(&w->node[d].owner, id);

@@ -124,14 +124,14 @@ static u8 host_recv(void *host, u32 src, const struct tn_rma_ask *ask, const u8 
 		    u64 *allowed)
 {
 	u32 room = w.nposted ? w.posted[0].bytes : 0;
-	u8 said = judge(ask->value, data, bytes), reason;
+	u8 reported = judge(ask->value, data, bytes), reason;
 
 	(void)host;
 	*allowed = 0;
 	reason = tn_rma_ring_recv(&w.to.ring, src, ask, data, bytes, allowed);
-	expect(&w.r, reason == said, "reason %u, not %u", reason, said);
-	expect(&w.r, *allowed == (said == TN_RMA_LENGTH ? room : 0), "what is allowed");
-	w.fate[ask->value] = said;
+	expect(&w.r, reason == reported, "reason %u, not %u", reason, reported);
+	expect(&w.r, *allowed == (reported == TN_RMA_LENGTH ? room : 0), "what is allowed");
+	w.fate[ask->value] = reported;
 	return reason;
 }
 

@@ -200,7 +200,7 @@ static void rows_without_memory_are_right_or_refused(void **state)
  */
 struct follower {
 	struct torus_shape shape;
-	uint16_t said[NODES_MAX];
+	uint16_t reported[NODES_MAX];
 	struct torus_health *health;
 	struct torus_routes *routes;
 	uint64_t copy[NODES_MAX];
@@ -219,7 +219,7 @@ static void check(const struct follower *f, uint32_t from)
 	uint64_t rows[NODES_MAX];
 	struct torus_health *h;
 
-	assert_int_equal(torus_health_new(&f->shape, f->said, &h), 0);
+	assert_int_equal(torus_health_new(&f->shape, f->reported, &h), 0);
 	assert_int_equal(torus_health_rows(h, from, TORUS_ROUTES_RELAY, rows),
 			 torus_routes_invalid(f->routes));
 	assert_memory_equal(torus_routes_rows(f->routes), rows, size);
@@ -251,8 +251,8 @@ static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *
 	for (unsigned int i = 1 + random_below(seed, 8); i--; ) {
 		uint32_t node = random_below(seed, torus_nodes(&f->shape));
 
-		f->said[node] ^= (uint16_t)(1u << random_below(seed, 2u * f->shape.ndims));
-		err = torus_health_set(f->health, node, f->said[node], changed + count);
+		f->reported[node] ^= (uint16_t)(1u << random_below(seed, 2u * f->shape.ndims));
+		err = torus_health_set(f->health, node, f->reported[node], changed + count);
 		assert_true(err >= 0);
 		count += (uint32_t)err;
 	}

@@ -41,14 +41,14 @@ static struct torus_shape shape_of(const char *text)
 
 /**
  * struct history - a torus that changes, and rows that follow
- * @said: what each node excludes: the model of the health
+ * @reported: what each node excludes: the model of the health
  * @was: rows before the present update
  */
 struct history {
 	struct torus_shape shape;
 	uint32_t nodes;
 	struct torus_health *health;
-	uint16_t said[NODES_MAX];
+	uint16_t reported[NODES_MAX];
 	uint16_t closed[NODES_MAX];
 	unsigned int n;
 	uint32_t from[OBSERVERS];
@@ -93,7 +93,7 @@ static void set_ports(struct history *h, uint32_t node, uint16_t ports)
 	int ret = torus_health_set(h->health, node, ports, h->changed + h->nchanged);
 
 	assert_true(ret >= 0);
-	h->said[node] = ports;
+	h->reported[node] = ports;
 	h->nchanged += (unsigned int)ret;
 }
 
@@ -113,10 +113,10 @@ static void event(struct history *h, unsigned int density)
 		break;
 	default:
 		if (random_below(&h->seed, 100) < density)
-			set_ports(h, node, h->said[node] |
+			set_ports(h, node, h->reported[node] |
 				  (uint16_t)(1u << random_below(&h->seed, ports)));
 		else
-			set_ports(h, node, h->said[node] &
+			set_ports(h, node, h->reported[node] &
 				  (uint16_t)~(1u << random_below(&h->seed, ports)));
 	}
 }
@@ -125,19 +125,19 @@ static void event(struct history *h, unsigned int density)
 static void check_ranges(const struct history *h, unsigned int i,
 			 const struct torus_range *range, uint32_t n)
 {
-	static bool told[NODES_MAX];
+	static bool reported[NODES_MAX];
 	const uint64_t *rows = torus_routes_rows(h->routes[i]);
 	uint32_t j, to;
 
-	memset(told, 0, sizeof(told));
+	memset(reported, 0, sizeof(reported));
 	for (j = 0; j < n; j++) {
 		assert_true(range[j].first < h->nodes);
 		assert_true(range[j].count <= h->nodes - range[j].first);
 		for (to = 0; to < range[j].count; to++)
-			told[range[j].first + to] = true;
+			reported[range[j].first + to] = true;
 	}
 	for (to = 0; to < h->nodes; to++)
-		if (rows[to] != h->was[i][to] && !told[to])
+		if (rows[to] != h->was[i][to] && !reported[to])
 			fail_msg("SEED=%llu row %u to %u changed untold",
 				 (unsigned long long)h->began, h->from[i], to);
 }
@@ -151,7 +151,7 @@ static void check_equal(const struct history *h, unsigned int i)
 	uint32_t to;
 
 	/* The health is made from scratch, with these exclusions. */
-	assert_int_equal(torus_health_new(&h->shape, h->said, &health), 0);
+	assert_int_equal(torus_health_new(&h->shape, h->reported, &health), 0);
 	invalid = torus_health_rows(health, h->from[i], h->flags[i], fresh);
 	torus_health_free(health);
 	for (to = 0; to < h->nodes; to++)
@@ -184,7 +184,7 @@ static void check_health(struct history *h)
 	uint32_t node, faults = 0;
 	unsigned int p;
 
-	memcpy(h->closed, h->said, sizeof(h->said));
+	memcpy(h->closed, h->reported, sizeof(h->reported));
 	torus_exclusions_close(&h->shape, h->closed);
 	for (node = 0; node < h->nodes; node++)
 		for (p = 0; p < 2u * h->shape.ndims; p++) {

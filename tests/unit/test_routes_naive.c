@@ -239,12 +239,12 @@ static uint32_t event(struct model *m, struct torus_health *h, unsigned int dens
 	int ret;
 
 	if (!random_below(&m->seed, 25))
-		m->said[node] = (uint16_t)((1u << 2 * m->n) - 1);
+		m->reported[node] = (uint16_t)((1u << 2 * m->n) - 1);
 	else if (random_below(&m->seed, 100) < density)
-		m->said[node] |= bit;
+		m->reported[node] |= bit;
 	else
-		m->said[node] &= random_below(&m->seed, 2) ? (uint16_t)~bit : 0;
-	ret = torus_health_set(h, node, m->said[node], changed);
+		m->reported[node] &= random_below(&m->seed, 2) ? (uint16_t)~bit : 0;
+	ret = torus_health_set(h, node, m->reported[node], changed);
 	assert_true(ret >= 0);
 	return (uint32_t)ret;
 }
@@ -255,7 +255,7 @@ static void history(struct model *m, struct table *t, unsigned int density)
 	struct torus_health *h;
 	struct torus_routes *r;
 
-	memset(m->said, 0, sizeof(m->said));
+	memset(m->reported, 0, sizeof(m->reported));
 	t->from = random_below(&m->seed, m->nodes);
 	assert_int_equal(torus_health_new(&m->shape, NULL, &h), 0);
 	assert_int_equal(torus_routes_new(h, t->from, t->relays ? TORUS_ROUTES_RELAY : 0, &r), 0);

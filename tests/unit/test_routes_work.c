@@ -124,14 +124,14 @@ static void update(void)
 
 	memcpy(rows, torus_routes_rows(w.r), w.m.nodes * sizeof(*rows));
 	memset(w.searched, 0, sizeof(w.searched));
-	w.m.said[node] ^= bit;
-	n = torus_health_set(w.h, node, w.m.said[node], changed);
+	w.m.reported[node] ^= bit;
+	n = torus_health_set(w.h, node, w.m.reported[node], changed);
 	assert_true(n >= 0);
 	assert_int_equal(torus_routes_update(w.r, changed, (uint32_t)n, NULL, NULL), 0);
 	if (n != 1 || isolated(w.from))		/* all rows are computed anew */
 		return;
 	for (uint32_t to = 0; to < w.m.nodes; to++) {
-		bool goes = w.m.said[node] & bit;
+		bool goes = w.m.reported[node] & bit;
 		bool want = has_to(to, rows, changed, goes);
 
 		if (w.searched[to] != want)
@@ -196,9 +196,9 @@ static void making_rows_searches_no_more_than_needed(void **state)
 			for (unsigned int n = 1 + round + round * round * w.m.nodes / 600; n--; ) {
 				uint32_t node = n ? random_below(&seed, w.m.nodes) : w.from;
 
-				w.m.said[node] |= (uint16_t)(1u << random_below(&seed, 2 * w.m.n));
+				w.m.reported[node] |= (uint16_t)(1u << random_below(&seed, 2 * w.m.n));
 			}
-			assert_int_equal(torus_health_new(&w.m.shape, w.m.said, &w.h), 0);
+			assert_int_equal(torus_health_new(&w.m.shape, w.m.reported, &w.h), 0);
 			memset(w.alone, 0, sizeof(w.alone));
 			assert_true(torus_health_rows(w.h, w.from, 0, rows) >= 0);
 			for (uint32_t to = 0; to < w.m.nodes && !isolated(w.from); to++) {

@@ -24,10 +24,10 @@
 #define PORT_A 2
 #define PORT_B 5
 #define SESSION 77
-#define SAID_MAX 4096
+#define ANSWER_MAX 4096
 
-/** struct said - a packet that was on the link; @from: which side */
-struct said {
+/** struct sent - a packet that was on the link; @from: which side */
+struct sent {
 	unsigned int from;
 	size_t len;
 	uint8_t data[TORUS_MGMT_MAX];
@@ -35,18 +35,18 @@ struct said {
 
 /**
  * struct side - a manager
- * @heard, @n: the text that it got, and how often
+ * @received, @n: the text that it got, and how often
  */
 struct side {
 	struct seal *seal;
 	unsigned int port, refused, n;
-	char heard[64];
+	char received[64];
 };
 
 static struct auth key, other_key;
 static struct side side[2];
-static struct said said[SAID_MAX];
-static unsigned int nsaid, delivered;
+static struct sent sent[ANSWER_MAX];
+static unsigned int nsent, delivered;
 static bool clock_stands, no_random;
 
 static uint64_t now = 1000;
@@ -76,12 +76,12 @@ static void out(void *arg, unsigned int port, const void *data, size_t len)
 	struct side *s = arg;
 
 	assert_int_equal(port, s->port);
-	assert_true(len <= TORUS_MGMT_MAX && nsaid < SAID_MAX);
+	assert_true(len <= TORUS_MGMT_MAX && nsent < ANSWER_MAX);
 	/* A hello has no data, and nothing else is without. */
 	assert_int_equal(((const uint8_t *)data)[5], len > SEAL_BYTES);
-	said[nsaid].from = (unsigned int)(s - side);
-	said[nsaid].len = len;
-	memcpy(said[nsaid++].data, data, len);
+	sent[nsent].from = (unsigned int)(s - side);
+	sent[nsent].len = len;
+	memcpy(sent[nsent++].data, data, len);
 }
 
 static void in(void *arg, unsigned int port, const void *data, size_t len)
@@ -89,9 +89,9 @@ static void in(void *arg, unsigned int port, const void *data, size_t len)
 	struct side *s = arg;
 
 	assert_int_equal(port, s->port);
-	assert_true(len < sizeof(s->heard));
-	memcpy(s->heard, data, len);
-	s->heard[len] = '\0';
+	assert_true(len < sizeof(s->received));
+	memcpy(s->received, data, len);
+	s->received[len] = '\0';
 	s->n++;
 }
 
@@ -103,7 +103,7 @@ static void refused(void *arg, unsigned int port)
 	s->refused++;
 }
 
-static const struct seal_ops ops = { .send = out, .heard = in, .refused = refused };
+static const struct seal_ops ops = { .send = out, .received = in, .refused = refused };
 
 static struct torus_link link_of(unsigned int i, uint32_t session, bool up)
 {
@@ -134,10 +134,10 @@ static void arrive(void)
 {
 	unsigned int begun = delivered;
 
-	for (; delivered < nsaid; delivered++) {
-		struct side *to = &side[!said[delivered].from];
+	for (; delivered < nsent; delivered++) {
+		struct side *to = &side[!sent[delivered].from];
 
-		seal_receive(to->seal, to->port, said[delivered].data, said[delivered].len);
+		seal_receive(to->seal, to->port, sent[delivered].data, sent[delivered].len);
 		assert_true(delivered - begun < 100);	/* answers end after a while */
 	}
 }
@@ -149,7 +149,7 @@ static void sends_text(unsigned int i, const char *text)
 
 static void begin(void)
 {
-	nsaid = delivered = 0;
+	nsent = delivered = 0;
 	for (unsigned int i = 0; i < 2; i++)
 		manager(i, &key);
 }
@@ -162,8 +162,8 @@ static void up(void)
 	sends_text(0, "from A");
 	sends_text(1, "from B");
 	arrive();
-	assert_string_equal(side[0].heard, "from B");
-	assert_string_equal(side[1].heard, "from A");
+	assert_string_equal(side[0].received, "from B");
+	assert_string_equal(side[1].received, "from A");
 	assert_int_equal(side[0].n + side[1].n, 2);
 }
 
@@ -183,7 +183,7 @@ static void messages_get_through_when_both_ends_begin_at_once(void **state)
 	up();
 	sends_text(0, "more");
 	arrive();
-	assert_string_equal(side[1].heard, "more");
+	assert_string_equal(side[1].received, "more");
 	assert_int_equal(side[0].refused + side[1].refused, 0);
 	assert_int_equal(seal_counts(side[0].seal)->late + seal_counts(side[1].seal)->late, 0);
 	end();
@@ -218,10 +218,10 @@ static void early_message_is_sent_again(void **state)
 		assert_int_equal(side[!first].n, 0);
 		links(!first, SESSION, true);
 		arrive();
-		assert_string_equal(side[!first].heard, "early");
+		assert_string_equal(side[!first].received, "early");
 		sends_text(!first, "answer");
 		arrive();
-		assert_string_equal(side[first].heard, "answer");
+		assert_string_equal(side[first].received, "answer");
 		assert_int_equal(side[0].refused + side[1].refused, 0);
 		end();
 	}
@@ -235,20 +235,20 @@ static void repeated_message_gets_through_whatever_was_lost(void **state)
 		begin();
 		links(0, SESSION, true);
 		if (k & 1)
-			delivered = nsaid;
+			delivered = nsent;
 		links(1, SESSION, true);
 		if (k & 2)
-			delivered = nsaid;
-		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsaid); i++)
-			seal_receive(side[!said[i].from].seal, side[!said[i].from].port,
-				     said[i].data, said[i].len);
-		delivered = nsaid;	/* all answers are lost */
+			delivered = nsent;
+		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsent); i++)
+			seal_receive(side[!sent[i].from].seal, side[!sent[i].from].port,
+				     sent[i].data, sent[i].len);
+		delivered = nsent;	/* all answers are lost */
 		sends_text(0, "again");
 		arrive();
-		assert_string_equal(side[1].heard, "again");
+		assert_string_equal(side[1].received, "again");
 		sends_text(1, "and back");
 		arrive();
-		assert_string_equal(side[0].heard, "and back");
+		assert_string_equal(side[0].received, "and back");
 		end();
 	}
 }
@@ -262,7 +262,7 @@ static void second_message_of_one_instant_gets_through(void **state)
 	arrive();
 	sends_text(0, "second");
 	arrive();
-	assert_string_equal(side[1].heard, "second");
+	assert_string_equal(side[1].received, "second");
 	clock_stands = false;
 	end();
 }
@@ -277,7 +277,7 @@ static void only_last_waiting_message_is_sent(void **state)
 	sends_text(0, "second");
 	links(1, SESSION, true);
 	arrive();
-	assert_string_equal(side[1].heard, "second");
+	assert_string_equal(side[1].received, "second");
 	assert_int_equal(side[1].n, 1);
 	end();
 }
@@ -291,10 +291,10 @@ static void restarted_manager_gets_earlier_message(void **state)
 		manager(i, &key);
 		links(i, SESSION, true);
 		arrive();
-		assert_string_equal(side[i].heard, i ? "from A" : "from B");
+		assert_string_equal(side[i].received, i ? "from A" : "from B");
 		sends_text(i, "anew");
 		arrive();
-		assert_string_equal(side[!i].heard, "anew");
+		assert_string_equal(side[!i].received, "anew");
 		end();
 	}
 }
@@ -312,21 +312,21 @@ static void message_of_session_is_not_sent_in_next_one(void **state)
 	seal_link(side[0].seal, &l);
 	sends_text(0, "in between");
 	arrive();
-	assert_string_equal(side[1].heard, "in between");
+	assert_string_equal(side[1].received, "in between");
 	side[1].n = 0;
-	was = nsaid;
+	was = nsent;
 	for (unsigned int i = 0; i < 2; i++) {
 		links(i, SESSION, false);
 		sends_text(i, "to nobody");
 	}
-	assert_int_equal(nsaid, was);
+	assert_int_equal(nsent, was);
 	for (unsigned int i = 0; i < 2; i++)
 		links(i, SESSION + 1, true);
 	arrive();
 	assert_int_equal(side[1].n, 0);
 	sends_text(0, "next");
 	arrive();
-	assert_string_equal(side[1].heard, "next");
+	assert_string_equal(side[1].received, "next");
 	end();
 }
 
@@ -338,14 +338,14 @@ static void message_of_any_length_but_0_is_sent(void **state)
 
 	(void)state;
 	up();
-	was = nsaid;
+	was = nsent;
 	seal_send(side[0].seal, PORT_A, text, 0);
 	seal_send(side[0].seal, PORT_A, text, TORUS_MGMT_MAX - SEAL_BYTES + 1);
-	assert_int_equal(nsaid, was);
+	assert_int_equal(nsent, was);
 	seal_send(side[0].seal, PORT_A, text, TORUS_MGMT_MAX - SEAL_BYTES);
-	assert_int_equal(nsaid, was + 1);
-	assert_int_equal(said[was].len, TORUS_MGMT_MAX);
-	delivered = nsaid;
+	assert_int_equal(nsent, was + 1);
+	assert_int_equal(sent[was].len, TORUS_MGMT_MAX);
+	delivered = nsent;
 	end();
 }
 
@@ -365,7 +365,7 @@ static void nothing_new(unsigned int at, const uint8_t *data, size_t len, bool i
 }
 
 /* Computes the seal of a packet from A to B in another way. */
-static void seal_by_hand(struct said *p)
+static void seal_by_hand(struct sent *p)
 {
 	uint8_t text[18 + TORUS_MGMT_MAX] = { A }, out[AUTH_MAC];
 
@@ -382,12 +382,12 @@ static void seal_by_hand(struct said *p)
 static void message_of_later_release_is_ignored(void **state)
 {
 	static uint8_t longer[2 * TORUS_MGMT_MAX];
-	struct said p;
+	struct sent p;
 
 	(void)state;
 	up();
 	sends_text(0, "true");
-	p = said[nsaid - 1];
+	p = sent[nsent - 1];
 	p.data[4] = 2;
 	seal_by_hand(&p);
 	nothing_new(1, p.data, p.len, true);
@@ -400,19 +400,19 @@ static void message_of_later_release_is_ignored(void **state)
 	p.data[5] = 1;
 	seal_by_hand(&p);
 	seal_receive(side[1].seal, PORT_B, p.data, p.len);
-	assert_string_equal(side[1].heard, "true");
+	assert_string_equal(side[1].received, "true");
 	end();
 }
 
 /* A packet with any bit flipped, or of another length, is refused. */
 static void altered_packet_is_refused(void **state)
 {
-	struct said p;
+	struct sent p;
 
 	(void)state;
 	up();
 	sends_text(0, "true");
-	p = said[nsaid - 1];
+	p = sent[nsent - 1];
 	for (size_t i = 0; i < p.len * 8; i++) {
 		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
 		/* A message of another session may be of one that the NIC has not told of yet. */
@@ -424,7 +424,7 @@ static void altered_packet_is_refused(void **state)
 	nothing_new(1, (const uint8_t *)"tINI\2 as before there was a seal, and long enough to "
 		    "have one", 60, true);
 	seal_receive(side[1].seal, PORT_B, p.data, p.len);
-	assert_string_equal(side[1].heard, "true");
+	assert_string_equal(side[1].received, "true");
 	end();
 }
 
@@ -448,20 +448,20 @@ static void replayed_packet_is_refused_and_both_go_on(void **state)
 	sends_text(1, "four");
 	arrive();
 	side[0].n = side[1].n = 0;
-	all = nsaid;
+	all = nsent;
 	for (unsigned int k = 0; k < all; k++)
 		for (unsigned int to = 0; to < 2; to++) {
-			seal_receive(side[to].seal, side[to].port, said[k].data, said[k].len);
+			seal_receive(side[to].seal, side[to].port, sent[k].data, sent[k].len);
 			/* Its sender refuses it, because it is not for that port. */
-			assert_true(to != said[k].from || side[to].refused);
+			assert_true(to != sent[k].from || side[to].refused);
 			arrive();
 			assert_int_equal(side[0].n + side[1].n, 0);
 		}
 	sends_text(0, "still");
 	sends_text(1, "here");
 	arrive();
-	assert_string_equal(side[1].heard, "still");
-	assert_string_equal(side[0].heard, "here");
+	assert_string_equal(side[1].received, "still");
+	assert_string_equal(side[0].received, "here");
 	end();
 }
 
@@ -474,17 +474,17 @@ static void packet_replayed_to_restarted_manager_is_refused(void **state)
 	up();
 	sends_text(0, "one");
 	arrive();
-	all = nsaid;
+	all = nsent;
 	manager(1, &key);
 	links(1, SESSION, true);
-	nsaid = all;			/* what it says is lost */
+	nsent = all;			/* what it says is lost */
 	for (unsigned int k = 0; k < all; k++)
-		seal_receive(side[1].seal, PORT_B, said[k].data, said[k].len);
+		seal_receive(side[1].seal, PORT_B, sent[k].data, sent[k].len);
 	assert_int_equal(side[1].n, 0);
 	assert_true(seal_counts(side[1].seal)->late > 0);
 	delivered = all;
 	arrive();
-	assert_string_equal(side[1].heard, "one");
+	assert_string_equal(side[1].received, "one");
 	end();
 }
 
@@ -499,12 +499,12 @@ static void packet_of_another_link_port_or_node_is_refused(void **state)
 	static const struct { uint64_t guid; uint8_t port; } from[] = { { A, 3 }, { 0x30, PORT_A },
 									{ B, PORT_B } };
 	struct torus_link l = { .state = TORUS_LINK_UP, .session = SESSION };
-	struct said p;
+	struct sent p;
 
 	(void)state;
 	up();
 	sends_text(0, "to B");
-	p = said[nsaid - 1];
+	p = sent[nsent - 1];
 	for (unsigned int i = 0; i < 6; i++) {
 		seal_free(side[1].seal);
 		side[1] = (struct side) { .port = i < 3 ? to[i].port : PORT_B };
@@ -523,7 +523,7 @@ static void packet_of_another_link_port_or_node_is_refused(void **state)
 		l.peer_port += !i;
 		seal_link(side[1].seal, &l);
 		sends_text(0, "to the former end");
-		nothing_new(1, said[nsaid - 1].data, said[nsaid - 1].len, true);
+		nothing_new(1, sent[nsent - 1].data, sent[nsent - 1].len, true);
 	}
 	end();
 }
@@ -552,25 +552,25 @@ static void refused_message_is_answered_once_a_second(void **state)
 	begin();
 	manager(1, &other_key);
 	links(1, SESSION, true);
-	delivered = nsaid;		/* the message is lost */
+	delivered = nsent;		/* the message is lost */
 	links(0, SESSION, true);
-	was = nsaid;
+	was = nsent;
 	arrive();
 	assert_int_equal(side[1].refused, 2);
 	assert_int_equal(side[0].refused, 1);
-	assert_int_equal(nsaid, was + 2);
+	assert_int_equal(nsent, was + 2);
 	for (unsigned int i = 0; i < 5; i++)
 		sends_text(0, "from A");
 	arrive();
-	assert_int_equal(nsaid, was + 7);
+	assert_int_equal(nsent, was + 7);
 	now += SEC - 1000;
 	sends_text(0, "from A");
 	arrive();
-	assert_int_equal(nsaid, was + 8);
+	assert_int_equal(nsent, was + 8);
 	now += 1000;
 	sends_text(0, "from A");
 	arrive();
-	assert_int_equal(nsaid, was + 11);	/* both managers answer */
+	assert_int_equal(nsent, was + 11);	/* both managers answer */
 	assert_int_equal(side[0].n + side[1].n, 0);
 	end();
 }
@@ -621,11 +621,11 @@ static void one_history(uint64_t seed)
 			links(!i, session, true);
 			break;
 		case 2:
-			delivered = nsaid;
+			delivered = nsent;
 			break;
 		case 3:
-			for (k = 0; nsaid && k < 4; k++) {
-				const struct said *p = &said[rnd_below(&r, nsaid)];
+			for (k = 0; nsent && k < 4; k++) {
+				const struct sent *p = &sent[rnd_below(&r, nsent)];
 
 				seal_receive(side[!p->from].seal, side[!p->from].port, p->data,
 					     p->len);
@@ -644,22 +644,22 @@ static void one_history(uint64_t seed)
 
 			if (!side[i].n)
 				continue;
-			expect(&r, sscanf(side[i].heard, "%u %u", &who, &what) == 2 && who == !i,
-			       "'%s'", side[i].heard);
+			expect(&r, sscanf(side[i].received, "%u %u", &who, &what) == 2 && who == !i,
+			       "'%s'", side[i].received);
 			expect(&r, what >= last[i], "step %u: %u after %u", step, what, last[i]);
 			last[i] = what;
 		}
 	}
-	delivered = nsaid;
+	delivered = nsent;
 	sends_text(0, "0 1000");
 	sends_text(1, "1 1000");
 	arrive();
 	sends_text(0, "0 1001");
 	sends_text(1, "1 1001");
 	arrive();
-	expect(&r, !strcmp(side[0].heard, "1 1001") && !strcmp(side[1].heard, "0 1001"),
+	expect(&r, !strcmp(side[0].received, "1 1001") && !strcmp(side[1].received, "0 1001"),
 	       "'%s' '%s'",
-	       side[0].heard, side[1].heard);
+	       side[0].received, side[1].received);
 	end();
 }
 

@@ -173,8 +173,8 @@ static void searched_rows_equal_model(void **state)
 			for (unsigned int n = b.m.nodes * b.m.n * round / 12; n--; ) {
 				uint32_t node = random_below(&seed, b.m.nodes);
 
-				b.m.said[node] |= (uint16_t)(1u << random_below(&seed, 2 * b.m.n));
-				assert_true(torus_health_set(b.h, node, b.m.said[node], NULL) >= 0);
+				b.m.reported[node] |= (uint16_t)(1u << random_below(&seed, 2 * b.m.n));
+				assert_true(torus_health_set(b.h, node, b.m.reported[node], NULL) >= 0);
 			}
 			for (uint32_t from = 0; from < b.m.nodes; from++)
 				check_from(&b, from);

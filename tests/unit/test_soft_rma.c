@@ -403,7 +403,7 @@ static void waits_are_listed_in_order_by_short_searches(void **state)
 
 /* --- versions ---------------------------------------------------------------------------- */
 
-static void process_of_another_version_is_told_both(void **state)
+static void process_of_another_version_receives_both(void **state)
 {
 	struct torus_rma_call call = { .version = TORUS_RMA_VERSION + 1, .entries = ENTRIES };
 
@@ -425,7 +425,7 @@ int main(void)
 		cmocka_unit_test(reserved_region_counts_and_is_closed),
 		cmocka_unit_test(step_is_short_and_contexts_take_turns),
 		cmocka_unit_test(waits_are_listed_in_order_by_short_searches),
-		cmocka_unit_test(process_of_another_version_is_told_both),
+		cmocka_unit_test(process_of_another_version_receives_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < NODES; i++) {
 		a.entry[i].state = FM_NODE_UP;
 		a.entry[i].stalled = 0;
-		a.told_by[i] = "[]";
+		a.answer_by[i] = "[]";
 	}
 	return 0;
 }
@@ -75,21 +75,21 @@ static void sink_must_be_found_by_two_walks(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 4 * SEC;
-	a.told_by[4] = "[[0,9000000000]]";
+	a.answer_by[4] = "[[0,9000000000]]";
 	walks(ALL);
 	problems("");
 	does("");
-	a.told_by[4] = "[[0,11000000000]]";
+	a.answer_by[4] = "[[0,11000000000]]";
 	walks(DOWN("4", "0", "4000000000"));
 	problems(BY_OWN("11.0") "\n");
 	does("event 1700000050.0 '' 0 stall: " BY_OWN("11.0") "\n");
 	/* It is a problem as long as it lasts, but one event. */
-	a.told_by[4] = "[[0,13000000000]]";
+	a.answer_by[4] = "[[0,13000000000]]";
 	walks(DOWN("4", "0", "4000000000"));
 	problems(BY_OWN("13.0") "\n");
 	does("");
 	/* A packet was sent: this is another wait. */
-	a.told_by[4] = "[[0,8000000000]]";
+	a.answer_by[4] = "[[0,8000000000]]";
 	walks(ALL);
 	problems("");
 	does("");
@@ -100,11 +100,11 @@ static void one_port_is_taken_down_for_two_sinks(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 4 * SEC;
-	a.told_by[4] = "[[0,9000000000]]";
-	a.told_by[0] = "[[1,5000000000]]";
+	a.answer_by[4] = "[[0,9000000000]]";
+	a.answer_by[0] = "[[1,5000000000]]";
 	walks(ALL);
-	a.told_by[4] = "[[0,11000000000]]";
-	a.told_by[0] = "[[1,7000000000]]";
+	a.answer_by[4] = "[[0,11000000000]]";
+	a.answer_by[0] = "[[1,7000000000]]";
 	walks(DOWN("0", "1", "4000000000"));
 	problems("node 0,1 ('dan') returns no credits to 0,0:+y for 7.0 s and does not wait itself: "
 		 "its NIC is broken, or its host takes no packets\n" BY_OWN("11.0") "\n");
@@ -115,14 +115,14 @@ static void only_node_before_sink_takes_port_down(void **state)
 {
 	(void)state;
 	a.d.config.stall_max = 12 * SEC;
-	a.told_by[3] = "[[0,12000000000]]";
-	a.told_by[4] = "[[0,9000000000]]";
+	a.answer_by[3] = "[[0,12000000000]]";
+	a.answer_by[4] = "[[0,9000000000]]";
 	walks(ALL);
-	a.told_by[3] = "[[0,13000000000]]";
-	a.told_by[4] = "[[0,11900000000]]";
+	a.answer_by[3] = "[[0,13000000000]]";
+	a.answer_by[4] = "[[0,11900000000]]";
 	walks(ALL);
 	problems(BY_OWN("11.9") "\n");
-	a.told_by[4] = "[[0,12000000000]]";
+	a.answer_by[4] = "[[0,12000000000]]";
 	walks(DOWN("4", "0", "12000000000"));
 }
 
@@ -130,12 +130,12 @@ static void only_node_before_sink_takes_port_down(void **state)
 static void wait_of_less_than_a_second_does_not_count(void **state)
 {
 	(void)state;
-	a.told_by[4] = "[[0,999999998]]";
+	a.answer_by[4] = "[[0,999999998]]";
 	walks(ALL);
-	a.told_by[4] = "[[0,999999999]]";
+	a.answer_by[4] = "[[0,999999999]]";
 	walks(ALL);
 	problems("");
-	a.told_by[4] = "[[0,1000000000]]";
+	a.answer_by[4] = "[[0,1000000000]]";
 	walks(ALL);
 	problems(BY_OWN("1.0") "\n");
 }
@@ -143,7 +143,7 @@ static void wait_of_less_than_a_second_does_not_count(void **state)
 static void circle_of_waits_names_no_node(void **state)
 {
 	(void)state;
-	a.told_by[0] = a.told_by[1] = a.told_by[2] = "[[0,5000000000]]";
+	a.answer_by[0] = a.answer_by[1] = a.answer_by[2] = "[[0,5000000000]]";
 	walks(ALL);
 	walks(ALL);
 	problems("3 links wait for each other in a circle: no node can be named\n");
@@ -154,8 +154,8 @@ static void circle_of_waits_names_no_node(void **state)
 static void silent_node_is_not_named(void **state)
 {
 	(void)state;
-	a.told_by[0] = "[[0,5000000000]]";
-	a.told_by[1] = NULL;
+	a.answer_by[0] = "[[0,5000000000]]";
+	a.answer_by[1] = NULL;
 	walks(ALL);
 	problems("0,0:+x has waited for 5.0 s for a node that does not report whether it waits, too: "
 		 "no node can be named\n");
@@ -167,11 +167,11 @@ static void walk_ends_when_all_nodes_up_have_answered(void **state)
 {
 	(void)state;
 	a.entry[0].state = FM_NODE_SILENT;
-	a.told_by[4] = NULL;
+	a.answer_by[4] = NULL;
 	walks(ALL);
 	assert_false(a.enough);
-	a.told_by[4] = "[]";
-	a.told_by[0] = NULL;
+	a.answer_by[4] = "[]";
+	a.answer_by[0] = NULL;
 	walks(ALL);
 	assert_true(a.enough);
 }
@@ -181,14 +181,14 @@ static void second_answer_of_node_does_not_count(void **state)
 {
 	(void)state;
 	a.twice = 1;
-	a.told_by[4] = NULL;
+	a.answer_by[4] = NULL;
 	walks(ALL);
 	assert_false(a.enough);
-	a.told_by[0] = "[[0,5000000000]]";
-	a.told_by[4] = "[]";
+	a.answer_by[0] = "[[0,5000000000]]";
+	a.answer_by[4] = "[]";
 	walks(ALL);
 	assert_true(a.enough);
-	a.told_by[0] = "[[0,6000000000]]";
+	a.answer_by[0] = "[[0,6000000000]]";
 	walks(ALL);
 	problems("node 1,0 ('bob') returns no credits to 0,0:+x for 6.0 s and does not wait itself: "
 		 "its NIC is broken, or its host takes no packets\n");
@@ -198,9 +198,9 @@ static void second_answer_of_node_does_not_count(void **state)
 static void root_that_resigned_has_no_former_problem(void **state)
 {
 	(void)state;
-	a.told_by[4] = "[[0,9000000000]]";
+	a.answer_by[4] = "[[0,9000000000]]";
 	walks(ALL);
-	a.told_by[4] = "[[0,11000000000]]";
+	a.answer_by[4] = "[[0,11000000000]]";
 	walks(ALL);
 	problems(BY_OWN("11.0") "\n");
 	stall_hint(&a.d);

@@ -16,7 +16,7 @@ static uint8_t node[16];
 
 static void begin(void)
 {
-	memset(node, STALL_TOLD, sizeof(node));
+	memset(node, STALL_REPORTED, sizeof(node));
 }
 
 #define W(n, p) { .node = (n), .port = (p), .ns = 100 }
@@ -33,7 +33,7 @@ static void chain_of_waits_ends_at_its_sink(void **state)
 	assert_int_equal(w[0].verdict, STALL_PASSES);
 	assert_int_equal(w[1].verdict, STALL_PASSES);
 	assert_int_equal(w[2].verdict, STALL_SINK);
-	assert_int_equal(node[3], STALL_TOLD);
+	assert_int_equal(node[3], STALL_REPORTED);
 }
 
 /* All neighbours of 5 wait for it, and one of their neighbours for them. */

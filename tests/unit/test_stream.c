@@ -208,7 +208,7 @@ static void output_is_kept_up_to_limit(void **state)
 static void owner_learns_that_output_was_sent(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
-	size_t heard = 0;
+	size_t received = 0;
 
 	(void)state;
 	begin(false, 100, BIG);
@@ -216,11 +216,11 @@ static void owner_learns_that_output_was_sent(void **state)
 	assert_true(stream_pending(stream) > 0);
 	while (stream_pending(stream)) {
 		assert_int_equal(owner.drained, 0);
-		heard += peer_reads();
+		received += peer_reads();
 		run_due();
 	}
 	assert_int_equal(owner.drained, 1);
-	assert_int_equal(heard + peer_reads(), BIG);
+	assert_int_equal(received + peer_reads(), BIG);
 	free(data);
 	end();
 }
@@ -229,7 +229,7 @@ static void owner_learns_that_output_was_sent(void **state)
 static void data_before_end_is_sent(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
-	size_t heard = 0;
+	size_t received = 0;
 
 	(void)state;
 	begin(false, 100, BIG);
@@ -240,13 +240,13 @@ static void data_before_end_is_sent(void **state)
 	run_due();
 	assert_int_equal(owner.inputs + owner.closed, 0);
 	for (unsigned int i = 0; i < 1000 && !owner.closed; i++) {
-		heard += peer_reads();
+		received += peer_reads();
 		run_due();
 	}
 	assert_int_equal(owner.closed, 1);
 	assert_int_equal(owner.err, 0);
 	assert_int_equal(owner.inputs, 0);
-	assert_int_equal(heard + peer_reads(), BIG);
+	assert_int_equal(received + peer_reads(), BIG);
 	free(data);
 	end();
 	/* With nothing left to send it ends at once, from the loop. */

@@ -370,22 +370,22 @@ static bool has_b_received(void)
 	return b.msgs == 1;
 }
 
-static int said;
+static int reported;
 
 /* Log lines of errors are discarded here. */
 static void log_to_nobody(void)
 {
 	int fd = open("/dev/null", O_WRONLY);
 
-	said = dup(2);
+	reported = dup(2);
 	dup2(fd, 2);
 	close(fd);
 }
 
 static void log_as_before(void)
 {
-	dup2(said, 2);
-	close(said);
+	dup2(reported, 2);
+	close(reported);
 }
 
 /* A message that is too long, or gets no memory, is not sent; the next one is. */

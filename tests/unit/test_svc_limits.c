@@ -223,7 +223,7 @@ static void member_send(const struct member *m, const struct svc_msg *msg)
 static enum auth_next member_receive(struct member *m, struct svc_msg *reply)
 {
 	uint8_t data[FRAME_HEADER + FRAME_MAX_STRANGER];
-	struct svc_msg heard;
+	struct svc_msg received;
 	const uint8_t *body;
 	ssize_t used;
 	size_t n;
@@ -233,10 +233,10 @@ static enum auth_next member_receive(struct member *m, struct svc_msg *reply)
 	used = recv(m->fd, data, sizeof(data), MSG_PEEK);
 	used = frame_next(data, (size_t)used, FRAME_MAX_STRANGER, &body, &n);
 	assert_true(used > 0);
-	assert_int_equal(svc_msg_unpack(body, n, &heard), 0);
-	assert_int_equal(heard.type, SVC_AUTH);
+	assert_int_equal(svc_msg_unpack(body, n, &received), 0);
+	assert_int_equal(received.type, SVC_AUTH);
 	assert_int_equal(recv(m->fd, data, (size_t)used, 0), used);
-	return auth_step(&m->session, &heard.auth, &reply->auth);
+	return auth_step(&m->session, &received.auth, &reply->auth);
 }
 
 static void member_open(struct member *m, const struct auth *auth)

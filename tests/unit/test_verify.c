@@ -276,7 +276,7 @@ static void old_row_may_be_missing_or_end_at_dead_link_only(void **state)
 		good(&f, 2, 0);
 		f.rows[1][0][5] = wrong[i].row;
 		verify(&f, 2);
-		assert_true(f.told[wrong[i].what] >= 1);
+		assert_true(f.reported[wrong[i].what] >= 1);
 		assert_int_equal(f.last.table, 1);
 		assert_int_equal(f.found.unroutable, 1);
 	}
@@ -289,20 +289,20 @@ static void old_row_may_be_missing_or_end_at_dead_link_only(void **state)
 	good(&f, 2, 0);
 	f.rows[0][0][6] |= adaptive;
 	verify(&f, 2);
-	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_ESCAPE], 1);
 	assert_int_equal(f.last.table, 0);
 	/* The right row of the other table does not make up for the wrong one. */
 	assert_int_equal(f.found.unroutable, 1);
 	/* All rows that may lead there are culprits, not only the first. */
 	f.rows[0][4][6] |= adaptive;
 	verify(&f, 2);
-	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 2);
+	assert_int_equal(f.reported[TORUS_WRONG_ESCAPE], 2);
 	assert_int_equal(f.last.from, 4);
 	f.rows[0][4][6] &= ~TORUS_ROW_ADAPTIVE;
 	/* A missing row is only accepted in the old table. */
 	f.rows[0][0][6] = f.rows[1][0][6] = 0;
 	verify(&f, 2);
-	assert_int_equal(f.told[TORUS_WRONG_NO_ROW], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_NO_ROW], 1);
 	assert_int_equal(f.last.table, 0);
 	/* An accepted old row does not excuse a wrong new row after it. */
 	memset(f.rows, 0, sizeof(f.rows));
@@ -311,7 +311,7 @@ static void old_row_may_be_missing_or_end_at_dead_link_only(void **state)
 	f.rows[0][0][6] = f.rows[1][0][6] = NONE | 3 | adaptive;
 	verify(&f, 2);
 	assert_int_equal(f.found.adaptive, 2);
-	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_ESCAPE], 1);
 }
 
 /* The escape of a leg to a relay leads to the relay, not to the packet's final destination. */
@@ -355,14 +355,14 @@ static void circle_of_relays_is_found(void **state)
 	assert_int_equal(f.found.legs_max, 2);
 	f.rows[0][1][3] = NONE | 2 | TORUS_ROW_RELAY;
 	verify(&f, 1);
-	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_RELAY], 1);
 	assert_int_equal(f.found.unroutable, 2);
 	/* The same with one of the two rows in the old table: either may be used. */
 	f.rows[0][1][3] = NONE | 1;
 	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
 	f.rows[1][1][3] = NONE | 2 | TORUS_ROW_RELAY;
 	verify(&f, 2);
-	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_RELAY], 1);
 	verify(&f, 1);
 	assert_int_equal(f.found.wrong, 0);
 }

@@ -19,7 +19,7 @@ static void cycle_of_right_rows_is_found(void **state)
 	f.rows[0][5][1] = steps(1, 3, 15);
 	expect(&f, TORUS_WRONG_CYCLE, 5, 1);
 	assert_true(f.found.cycles >= 1);
-	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
+	assert_true(f.reported[TORUS_WRONG_ORDER] >= 1);
 }
 
 /* A circle across the origin of the coordinates; a row to node 0 closes it. */
@@ -36,7 +36,7 @@ static void cycle_at_node_0_is_found(void **state)
 	f.rows[0][9][0] = steps(1, 3, 15);
 	verify(&f, 1);
 	assert_int_equal(f.found.cycles, 1);
-	assert_int_equal(f.told[TORUS_WRONG_CYCLE], 1);
+	assert_int_equal(f.reported[TORUS_WRONG_CYCLE], 1);
 	assert_true(f.cycle.from == 9 && f.cycle.to == 0 && f.cycle.node == 4);
 	/* In the old table a row that is not valid closes no circle. */
 	f.rows[0][9][0] &= ~TORUS_ROW_VALID;
@@ -87,7 +87,7 @@ static void cycle_of_old_and_new_rows_is_found(void **state)
 	assert_int_equal(f.found.cycles, 0);
 	f.rows[1][5][1] = steps(1, 3, 15);
 	verify(&f, 2);
-	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
+	assert_true(f.found.cycles >= 1 && f.reported[TORUS_WRONG_CYCLE] >= 1);
 }
 
 /* --- each turn of a circle ---------------------------------------------------- */
@@ -122,7 +122,7 @@ static bool closes(unsigned int missing, const struct row *row, bool old)
 	if (row)
 		f.rows[0][row->from][row->to] = row->row;
 	verify(&f, 1);
-	assert_int_equal(f.told[TORUS_WRONG_CYCLE], !!f.found.cycles);
+	assert_int_equal(f.reported[TORUS_WRONG_CYCLE], !!f.found.cycles);
 	if (f.found.cycles)		/* the one turn to a lower direction is the culprit */
 		assert_true(f.cycle.from == 5 && f.cycle.to == 1 && f.cycle.node == 0 &&
 			    f.cycle.port == 0);
@@ -230,7 +230,7 @@ static void dead_link_counts_only_for_old_table(void **state)
 		f.rows[0][5][1] = turns[3].row;
 		f.rows[0][2][5] = NONE | 2 | 4 | ADAPTIVE(2 | 4);
 		verify(&f, 1);
-		assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 0);
+		assert_int_equal(f.reported[TORUS_WRONG_ESCAPE], 0);
 		assert_true(!f.found.cycles == !i);
 	}
 }

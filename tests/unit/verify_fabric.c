@@ -5,7 +5,7 @@ void note(void *arg, const struct torus_culprit *c)
 {
 	struct fabric *f = arg;
 
-	f->told[c->what]++;
+	f->reported[c->what]++;
 	if (c->what != TORUS_WRONG_CYCLE)	/* reported last, for many rows */
 		f->last = *c;
 	else
@@ -60,7 +60,7 @@ void verify(struct fabric *f, unsigned int n)
 		.culprit = note, .arg = f,
 	};
 
-	memset(f->told, 0, sizeof(f->told));
+	memset(f->reported, 0, sizeof(f->reported));
 	assert_int_equal(torus_verify(&v, &f->found), 0);
 }
 
@@ -76,7 +76,7 @@ void good(struct fabric *f, unsigned int n, uint64_t seed)
 void expect(struct fabric *f, enum torus_wrong what, uint32_t from, uint32_t to)
 {
 	verify(f, 1);
-	if (!f->told[what])
+	if (!f->reported[what])
 		fail_msg("'%s' of %u to %u is not found (%llu wrong)", torus_wrong_text(what), from,
 			 to, (unsigned long long)f->found.wrong);
 	if (what != TORUS_WRONG_CYCLE) {

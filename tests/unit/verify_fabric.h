@@ -25,7 +25,7 @@ struct fabric {
 	uint64_t rows[2][NODES][NODES];
 	const uint64_t *list[2][NODES];
 	struct torus_tables tables[2];
-	unsigned int told[16];
+	unsigned int reported[16];
 	struct torus_culprit last, cycle;
 	struct torus_verified found;
 };

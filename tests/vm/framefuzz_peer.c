@@ -19,7 +19,7 @@ static struct {
 	struct tn_nic *nic;
 	u32 epoch;
 	u16 expected;
-	size_t heard;
+	size_t received;
 	u8 frame[PEER_FRAME_MAX];
 } peer;
 
@@ -170,11 +170,11 @@ static bool take_frame(u64 now)
 
 	if (!n)
 		return false;
-	peer.heard = n;
-	note_acks(peer.frame, peer.heard);
-	m = memory_new(peer.heard);
-	memcpy(m->data, peer.frame, peer.heard);
-	tn_nic_rx(peer.nic, 0, m->data, peer.heard, m, now);
+	peer.received = n;
+	note_acks(peer.frame, peer.received);
+	m = memory_new(peer.received);
+	memcpy(m->data, peer.frame, peer.received);
+	tn_nic_rx(peer.nic, 0, m->data, peer.received, m, now);
 	memory_put(m);
 	return true;
 }
@@ -286,5 +286,5 @@ u16 *peer_expected(void)
 size_t peer_received(const u8 **frame)
 {
 	*frame = peer.frame;
-	return peer.heard;
+	return peer.received;
 }

@@ -13,8 +13,8 @@
 
 static void tick(void)
 {
-	const char *told = getenv("LATETICK_FILE");
-	int fd = told ? open(told, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+	const char *reported = getenv("LATETICK_FILE");
+	int fd = reported ? open(reported, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
 
 	if (fd < 0) {
 		perror("latetick: LATETICK_FILE");

@@ -283,9 +283,9 @@ static void warn_of_missing(struct ask *ask, const json_t *missing)
 		if (len < sizeof(list) - 80)
 			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
 						json_node_text(v, text));
-	if (!strcmp(list, ask->told))	/* printed for an earlier question of this command */
+	if (!strcmp(list, ask->printed))	/* for an earlier question of this command */
 		return;
-	strcpy(ask->told, list);
+	strcpy(ask->printed, list);
 	warn("%zu node%s %s:%s%s", n, n == 1 ? "" : "s",
 	     ask->rootless ? "cannot be asked from here" : "did not answer", list,
 	     len >= sizeof(list) - 80 ? " ..." : "");

@@ -28,7 +28,7 @@ struct ask {
 	int first_ms;		/* time limit for the first answer, which each manager can send
 				 * at once */
 	bool missing;		/* nodes were missing in an answer: the fabric has a problem */
-	char told[512];		/* the missing nodes that were printed last */
+	char printed[512];		/* the missing nodes that were printed last */
 	bool rootless;		/* an answer was made without the root, which is a problem, too */
 	char knows[256];	/* text that describes answers made without the root */
 	const char *spares;	/* codes of refusals that are not printed now */

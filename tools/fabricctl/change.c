@@ -229,10 +229,10 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, struct exclusion *h
 }
 
 /*
- * Sends a request about the end @link, which is added to @request. @said: text that is printed
+ * Sends a request about the end @link, which is added to @request. @done: text that is printed
  * after success.
  */
-static int change_end(const struct ctl *ctl, const char *link, json_t *request, const char *said)
+static int change_end(const struct ctl *ctl, const char *link, json_t *request, const char *done)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	json_t *data;
@@ -253,7 +253,7 @@ static int change_end(const struct ctl *ctl, const char *link, json_t *request, 
 	if (status == OK && ctl->json)
 		json_show(json_incref(data));
 	else if (status == OK)
-		printf("%s:%s %s\n", node, port, said);
+		printf("%s:%s %s\n", node, port, done);
 	if (status == OK)
 		json_decref(data);
 	json_decref(request);
@@ -270,11 +270,11 @@ int change_port(const struct ctl *ctl, const char *link, bool up)
 
 int change_retry(const struct ctl *ctl, const char *link, const char *protocol)
 {
-	char said[128];
+	char done[128];
 
-	snprintf(said, sizeof(said), "asks for %s from the next start of the link on", protocol);
+	snprintf(done, sizeof(done), "asks for %s from the next start of the link on", protocol);
 	return change_end(ctl, link, json_pack("{ss ss}", "cmd", "retry", "protocol", protocol),
-			  said);
+			  done);
 }
 
 int change_retrain(const struct ctl *ctl, const char *link)

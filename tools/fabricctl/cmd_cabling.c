@@ -12,7 +12,7 @@
 #include "table.h"
 
 static bool plan, csv;
-static const char *svg, *expect, *shape_said;
+static const char *svg, *expect, *shape_given;
 
 /**
  * struct cabling - the fabric and its cables
@@ -414,12 +414,12 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (csv && ctl->json)
 		return fail("--csv and --json exclude each other");
-	if (shape_said && (expect || !(plan || csv || svg)))
+	if (shape_given && (expect || !(plan || csv || svg)))
 		return fail("--shape: without a fabric there is only a plan: 'cabling --plan "
-			    "--shape %s'", shape_said);
-	if (shape_said && torus_shape_parse(shape_said, &c.shape))
-		return fail("--shape '%s': must be 1 to 6 sizes such as 4x4x2", shape_said);
-	if (shape_said)
+			    "--shape %s'", shape_given);
+	if (shape_given && torus_shape_parse(shape_given, &c.shape))
+		return fail("--shape '%s': must be 1 to 6 sizes such as 4x4x2", shape_given);
+	if (shape_given)
 		return run_cabling(ctl, &c);
 	status = ask_open(ctl, &c.ask);
 	if (status != OK)
@@ -438,7 +438,7 @@ static int cmd_cabling(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_FLAG, "plan", 'p', NULL, &plan, 0, 0,
 	  "all cables that should be there, with labels" },
-	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_said, 0, 0,
+	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_given, 0, 0,
 	  "with --plan: for a fabric that is not built yet" },
 	{ OPT_FLAG, "csv", 0, NULL, &csv, 0, 0, "the plan as comma-separated values" },
 	{ OPT_TEXT, "svg", 0, "FILE", &svg, 0, 0, "draw the labels of the plan into this file" },

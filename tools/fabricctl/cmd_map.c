@@ -21,7 +21,7 @@
 
 static bool score_only, improve;
 static const char *hosts, *format, *from, *job;
-static uint64_t each = 1, ranks_said, seed = 1;
+static uint64_t each = 1, ranks_given, seed = 1;
 
 /**
  * struct mapping - the program, the fabric and the placement
@@ -278,7 +278,7 @@ static int compute_costs(struct mapping *m)
 static int run_map(const struct ctl *ctl, const char *file)
 {
 	struct mapping m = { .place = NULL };
-	int status = appgraph_read(file, (uint32_t)ranks_said, &m.app);
+	int status = appgraph_read(file, (uint32_t)ranks_given, &m.app);
 
 	if (status != OK)
 		return status;
@@ -329,7 +329,7 @@ static const struct opt opts[] = {
 	  "nodes in this order: HOST[:SLOTS],... or @FILE with a host in each line" },
 	{ OPT_TEXT, "job", 0, "NAME", &job, 0, 0, "the nodes of this job, by number" },
 	{ OPT_NUMBER, "slots", 0, "N", &each, 1, SLOTS_EACH_MAX, "ranks that a node may have (1)" },
-	{ OPT_NUMBER, "ranks", 0, "N", &ranks_said, 1, 1 << 24,
+	{ OPT_NUMBER, "ranks", 0, "N", &ranks_given, 1, 1 << 24,
 	  "ranks of the program, if the highest sends and receives nothing" },
 	{ OPT_TEXT, "from", 0, "FILE", &from, 0, 0,
 	  "the placement as given, in the format rubik; else ranks in the order of the slots" },

@@ -50,12 +50,12 @@ static void show_root(const json_t *root)
 	show_arbiter(json_object_get(root, "arbiter"));
 	json_array_foreach(candidates, i, v) {
 		const char *disk = json_text(v, "disk");
-		bool heard = json_is_true(json_object_get(v, "heard"));
+		bool answers = json_is_true(json_object_get(v, "heard"));
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), at));
 		table_cell(t, STRONG, "%s", json_text(v, "name") ? json_text(v, "name") : "-");
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "priority"));
-		table_cell(t, heard ? GOOD : BAD, "%s", heard ? "answers" : "silent");
+		table_cell(t, answers ? GOOD : BAD, "%s", answers ? "answers" : "silent");
 		table_cell(t, disk && !strcmp(disk, "fails") ? BAD : PLAIN, "%s",
 			   disk ? disk : "-");
 	}

@@ -102,7 +102,7 @@ static void show_count(const char *what, const json_t *s, const char *since)
 {
 	const json_t *c = json_object_get(s, what);
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
-	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
+	unsigned long long answering = json_count(json_object_get(s, "heard"), what);
 
 	if (!total) {
 		printf("%-9snot known yet\n", what);
@@ -111,12 +111,12 @@ static void show_count(const char *what, const json_t *s, const char *since)
 	printf("%-9s%s%llu of %llu up%s%s", what,
 	       paint(*since || (up < total && !is_maintained(s)) ? BAD :
 		     up < total ? DOUBTFUL : GOOD),
-	       up, total, *since && heard < up ? " by their last reports" : "", paint(PLAIN));
+	       up, total, *since && answering < up ? " by their last reports" : "", paint(PLAIN));
 	if (*since && up < total)
 		printf(", %sof the others nothing is known for %s%s", paint(BAD), since,
 		       paint(PLAIN));
-	if (heard < up && json_object_get(s, "heard"))
-		printf(", %s%llu reported now%s", paint(DOUBTFUL), heard, paint(PLAIN));
+	if (answering < up && json_object_get(s, "heard"))
+		printf(", %s%llu reported now%s", paint(DOUBTFUL), answering, paint(PLAIN));
 	if (json_count(c, "faulty"))
 		printf(", %s%llu faulty%s", paint(BAD),
 		       (unsigned long long)json_count(c, "faulty"), paint(PLAIN));

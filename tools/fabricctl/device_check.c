@@ -17,7 +17,7 @@
 #include "output.h"
 #include "table.h"
 
-static const char *ifname_said;
+static const char *ifname_given;
 
 /* Return: true if the kernel accepts the first @n bytes of @s as the name of an interface. */
 static bool is_ifname(const char *s, size_t n)
@@ -38,20 +38,20 @@ static int take_interface(const char *path, char *ifname)
 	bool is_conf = n > strlen(".conf") && !strcmp(base + n - strlen(".conf"), ".conf");
 	int status = OK;
 
-	if (ifname_said)
-		n = strlen(ifname_said);
+	if (ifname_given)
+		n = strlen(ifname_given);
 	else if (is_conf)
 		n -= strlen(".conf");
-	if (!ifname_said && !is_conf)
+	if (!ifname_given && !is_conf)
 		status = fail("%s: the name of the file is that of the interface and '.conf', such "
 			      "as torus0.conf; for a file of another name there is --interface",
 			      path);
-	else if (!is_ifname(ifname_said ? ifname_said : base, n))
+	else if (!is_ifname(ifname_given ? ifname_given : base, n))
 		status = fail("'%.*s' is not a name of an interface: must have 1 to %d bytes "
 			      "without '/', ':' and blanks, and neither '.' nor '..'",
-			      (int)n, ifname_said ? ifname_said : base, IFNAMSIZ - 1);
+			      (int)n, ifname_given ? ifname_given : base, IFNAMSIZ - 1);
 	else
-		snprintf(ifname, IFNAMSIZ, "%.*s", (int)n, ifname_said ? ifname_said : base);
+		snprintf(ifname, IFNAMSIZ, "%.*s", (int)n, ifname_given ? ifname_given : base);
 	free(copy);
 	return status;
 }
@@ -155,7 +155,7 @@ static int device_check(struct ctl *ctl, int argc, char **argv)
 }
 
 static const struct opt opts[] = {
-	{ OPT_TEXT, "interface", 'i', "NAME", &ifname_said, 0, 0,
+	{ OPT_TEXT, "interface", 'i', "NAME", &ifname_given, 0, 0,
 	  "the NIC's interface; usually that of the file's name" },
 	{ .kind = OPT_END },
 };

@@ -104,7 +104,7 @@ static json_t *text_up_to(const char *text, const char *word)
  */
 static json_t *key_of(const char *kind, const char *text)
 {
-	const char *said = strstr(text, " (said ");
+	const char *counted = strstr(text, " (said ");
 	json_t *key = NULL;
 
 	if (!strncmp(text, OVER, strlen(OVER)))
@@ -127,7 +127,7 @@ static json_t *key_of(const char *kind, const char *text)
 		key = text_up_to(text, "') to ");
 	if (key)
 		return key;
-	return said ? json_stringn(text, (size_t)(said - text)) : json_string(text);
+	return counted ? json_stringn(text, (size_t)(counted - text)) : json_string(text);
 }
 
 enum step { NO_STEP, BEGINS, ENDS };

@@ -59,9 +59,9 @@ static int connect_pack(const struct lab *lab)
 
 /*
  * Return: 0 if the pack answered "ok"; -EINVAL if it answered with an error, whose text is in
- * @said; another negative errno.
+ * @answer; another negative errno.
  */
-static int ask_pack(const struct lab *lab, char *const *word, char *said)
+static int ask_pack(const struct lab *lab, char *const *word, char *answer)
 {
 	int fd = connect_pack(lab);
 	char text[REQUEST_MAX];
@@ -80,11 +80,11 @@ static int ask_pack(const struct lab *lab, char *const *word, char *said)
 	}
 	if (send(fd, text, len, MSG_NOSIGNAL) < 0)
 		return -errno;
-	n = recv(fd, said, ANSWER_MAX - 1, 0);
+	n = recv(fd, answer, ANSWER_MAX - 1, 0);
 	if (n <= 0)
 		return n ? -errno : -ECONNRESET;
-	said[n] = '\0';
-	return strcmp(said, "ok") ? -EINVAL : 0;
+	answer[n] = '\0';
+	return strcmp(answer, "ok") ? -EINVAL : 0;
 }
 
 /* --- NICs ------------------------------------------------------------------ */
@@ -100,20 +100,20 @@ static int pack_running(const struct lab *lab, uint32_t node)
 
 static int pack_add(const struct lab *lab, uint32_t node, char *const *word)
 {
-	char said[ANSWER_MAX];
-	int err = ask_pack(lab, word, said);
+	char answer[ANSWER_MAX];
+	int err = ask_pack(lab, word, answer);
 
 	if (!err)
 		return OK;
-	return nic_failed(lab, node, err == -EINVAL ? said : strerror(-err));
+	return nic_failed(lab, node, err == -EINVAL ? answer : strerror(-err));
 }
 
 static int pack_kill(const struct lab *lab, uint32_t node)
 {
-	char said[ANSWER_MAX], host[TORUS_TEXT_MAX];
+	char answer[ANSWER_MAX], host[TORUS_TEXT_MAX];
 	char *const word[] = { (char *)"kill", lab_host(lab, node, host), NULL };
 
-	return pack_running(lab, node) ? ask_pack(lab, word, said) : 0;
+	return pack_running(lab, node) ? ask_pack(lab, word, answer) : 0;
 }
 
 /* --- cables ---------------------------------------------------------------- */
@@ -137,12 +137,12 @@ static bool is_pack_whole(const struct lab *lab, uint32_t node, unsigned int por
 
 static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 {
-	char said[ANSWER_MAX], cable[IFNAMSIZ];
+	char answer[ANSWER_MAX], cable[IFNAMSIZ];
 	char *const word[] = {
 		(char *)(is_pack_whole(lab, node, port) ? "mend" : "cut"),
 		pack_cable(lab, node, port, cable), NULL,
 	};
-	int err = ask_pack(lab, word, said);
+	int err = ask_pack(lab, word, answer);
 
 	/* Without NICs there is nothing to cut; begin_pack() applies cuts when they start. */
 	return err == -ENOENT || err == -ECONNREFUSED ? 0 : err;

@@ -115,13 +115,13 @@ bool wide(void)
 
 int screen_columns(void)
 {
-	const char *said = getenv("COLUMNS");
+	const char *given = getenv("COLUMNS");
 	struct winsize w;
 	int columns;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col)
 		return w.ws_col;
-	columns = said ? atoi(said) : 0;
+	columns = given ? atoi(given) : 0;
 	return columns > 0 && columns < 10000 ? columns : 80;
 }
 

@@ -25,11 +25,11 @@ static void advance_window(struct judge *j, uint64_t number)
 
 static void measure_gap(struct judge *j, double now)
 {
-	double ms = (now - j->heard) * 1e3;
+	double ms = (now - j->last_at) * 1e3;
 
 	if (j->f->received && ms > j->f->gap_max_ms)
 		j->f->gap_max_ms = ms;
-	j->heard = now;
+	j->last_at = now;
 }
 
 void judge_datagram(struct judge *j, const void *buf, uint32_t size, double now)

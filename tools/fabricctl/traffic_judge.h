@@ -22,7 +22,7 @@
  * @next: one more than the highest number seen
  * @seen: a bit for each of the last numbers
  * @ended: the end record came, with the number of records, @total
- * @heard: when the last record came, in seconds
+ * @last_at: when the last record came, in seconds
  * @latest: when the last record or the end record came, in seconds
  */
 struct judge {
@@ -31,7 +31,7 @@ struct judge {
 	uint64_t seen[JUDGE_SEEN / 64];
 	bool ended;
 	uint64_t total;
-	double heard, latest;
+	double last_at, latest;
 };
 
 /** judge_datagram() - count a datagram of @size bytes that arrived at @now */

@@ -75,7 +75,7 @@ int traffic_rma_open(struct rma_end *end, const char *where, bool owns, uint32_t
 	size_t bytes = owns ? SLOTS + 2 * RING * slot_bytes(size) : 2 * slot_bytes(size);
 	int err = torus_rma_open(where, owns ? 2 * RING : 0, &end->rma);
 
-	end->heard = 0;
+	end->taken = 0;
 	if (err)
 		return err;
 	err = torus_region_new(end->rma, bytes, owns ? ACCESS : 0,
@@ -114,9 +114,9 @@ static int errno_of_end(const struct torus_rma_end *end)
 /* Notes a message, which has its number as its tag. */
 static void note_message(struct rma_end *end, struct flow *f, const struct torus_rma_end *done)
 {
-	if (done->value != end->heard)
+	if (done->value != end->taken)
 		f->reordered++;
-	end->heard++;
+	end->taken++;
 }
 
 /*
@@ -274,19 +274,19 @@ static void judge_slot(const struct rma_end *end, uint64_t number, uint32_t size
 
 void traffic_rma_receive(struct rma_end *end, const struct load *load, struct flow *f)
 {
-	double heard = 0, now;
+	double last_at = 0, now;
 	uint64_t value;
 
 	for (uint64_t number = 0;; number++) {
 		if (await_token(end, number, TORUS_RMA_FULL, f, &value) || value == RECORD_END)
 			return;
 		now = traffic_now();
-		if (number && (now - heard) * 1e3 > f->gap_max_ms)
-			f->gap_max_ms = (now - heard) * 1e3;
-		heard = now;
+		if (number && (now - last_at) * 1e3 > f->gap_max_ms)
+			f->gap_max_ms = (now - last_at) * 1e3;
+		last_at = now;
 		if (value != number)
 			f->reordered++;
-		if (end->heard <= number) {
+		if (end->taken <= number) {
 			fail_flow(f, -EBADMSG, "a message was not received");
 			return;
 		}

@@ -24,12 +24,12 @@
  * @rma: its context
  * @region: its memory: of the owner, counter, words, slots and messages; of the initiator, the
  *	record as it was written and as it was read
- * @heard: messages that the owner has received
+ * @taken: messages that the owner has received
  */
 struct rma_end {
 	struct torus_rma *rma;
 	struct torus_region *region;
-	uint64_t heard;
+	uint64_t taken;
 };
 
 /** struct rma_owner - what the initiator must know of the owner: names of its region and context */

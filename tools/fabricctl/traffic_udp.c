@@ -74,15 +74,15 @@ static void finish_flow(int fd, struct flow *f, struct ack *ack)
 
 void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 {
-	double start = traffic_now(), heard = start;
+	double start = traffic_now(), last_at = start;
 	struct ack ack = { 0 };
 	static char buf[TRAFFIC_MAX];
 
 	while (traffic_pace(load, start, f->sent)) {
 		if (f->sent - ack.received >= TRAFFIC_WINDOW) {
 			if (wait_ack(fd, &ack, 100))
-				heard = traffic_now();
-			else if (traffic_now() > heard + TRAFFIC_PATIENCE_S)
+				last_at = traffic_now();
+			else if (traffic_now() > last_at + TRAFFIC_PATIENCE_S)
 				break;
 			continue;
 		}
@@ -146,7 +146,7 @@ void traffic_udp_receive(int fd, struct flow *f)
 	unsigned int unanswered = 0;
 
 	j.f = f;
-	j.heard = j.latest = traffic_now();
+	j.last_at = j.latest = traffic_now();
 		/*
 		 * Measure the silence only when the queue is empty, because this process may have
 		 * been late.

@@ -206,12 +206,12 @@ static int find_config(int argc, char **argv, const char **path)
 }
 
 /* Adds the names of this host that need not be configured. */
-static void complete_hosts(struct conf *c, const char *told)
+static void complete_hosts(struct conf *c, const char *given)
 {
 	char own[HOST_NAME_MAX + 1] = "";
 
 	gethostname(own, sizeof(own) - 1);
-	snprintf(c->hosts, sizeof(c->hosts), "localhost %s %s", own, told);
+	snprintf(c->hosts, sizeof(c->hosts), "localhost %s %s", own, given);
 }
 
 /* Checks the options against each other. Return: -1, or the status to exit with. */

@@ -58,7 +58,7 @@ static void *answer_questions(void *arg)
 		q->next = c->answered;
 		c->answered = q;
 		pthread_mutex_unlock(&c->lock);
-		eventfd_write(c->told.fd, 1);
+		eventfd_write(c->wakeup.fd, 1);
 	}
 	return NULL;
 }
@@ -97,7 +97,7 @@ static void take_carrier_answer(struct carriers *c, struct carrier_question *q)
 
 static void on_carriers_answered(struct watch *w, u32 events)
 {
-	struct carriers *c = container_of(w, struct carriers, told);
+	struct carriers *c = container_of(w, struct carriers, wakeup);
 	struct carrier_question *q, *next;
 	eventfd_t n;
 
@@ -145,7 +145,7 @@ void carrier_forget(struct port *port)
 
 void carriers_init(struct carriers *c)
 {
-	*c = (struct carriers) { .told.fd = -1 };
+	*c = (struct carriers) { .wakeup.fd = -1 };
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->wake, NULL);
 }
@@ -169,14 +169,14 @@ int carriers_start(struct carriers *c, struct loop *loop)
 
 	if (fd < 0)
 		return -errno;
-	err = loop_add(loop, &c->told, fd, EPOLLIN, on_carriers_answered);
+	err = loop_add(loop, &c->wakeup, fd, EPOLLIN, on_carriers_answered);
 	if (err) {
 		close(fd);
 		return err;
 	}
 	err = start_thread(c);
 	if (err)
-		loop_del(loop, &c->told);
+		loop_del(loop, &c->wakeup);
 	c->running = !err;
 	return err;
 }
@@ -200,7 +200,7 @@ void carriers_fini(struct carriers *c, struct loop *loop)
 	if (c->running)
 		pthread_join(c->thread, NULL);
 	c->running = false;
-	loop_del(loop, &c->told);
+	loop_del(loop, &c->wakeup);
 	free_questions(c->todo);
 	free_questions(c->answered);
 	pthread_cond_destroy(&c->wake);

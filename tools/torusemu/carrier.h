@@ -19,7 +19,7 @@ struct port;
  * @thread: asks the kernel, if @running; else carrier_ask() asks the kernel itself
  * @lock: protects @todo, @answered and @stop
  * @wake: signalled when there are questions in @todo
- * @told: descriptor that wakes the loop if there are answers
+ * @wakeup: descriptor that wakes the loop if there are answers
  * The other members are private to carrier.c.
  */
 struct carriers {
@@ -27,7 +27,7 @@ struct carriers {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct carrier_question *todo, *answered;
-	struct watch told;
+	struct watch wakeup;
 	bool running, stop;
 };
 

@@ -137,13 +137,13 @@ static bool split_words(struct request *r, char *text, size_t len)
 static void answer_visitor(struct pack *pack, int fd, char *text, size_t len)
 {
 	struct request r = { .chassis = pack->chassis };
-	const char *said = r.why;
+	const char *answer = r.why;
 
 	if (!split_words(&r, text, len))
-		said = "a request is words that end with a NUL each, 128 at most";
+		answer = "a request is words that end with a NUL each, 128 at most";
 	else if (run_verb(&r))
-		said = "ok";
-	if (send(fd, said, strlen(said), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		answer = "ok";
+	if (send(fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_warn("pack", "a client did not take its answer: %s", strerror(errno));
 }
 

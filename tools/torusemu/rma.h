@@ -45,7 +45,7 @@ struct rma_context {
  * @listener: the socket, at @path
  * @soft: contexts and regions
  * @refused_at: when a message about a refused connection was printed; 0: never
- * @unsaid: number of connections that were refused since, without a message
+ * @unlogged: number of connections that were refused since, without a message
  */
 struct rma {
 	struct emu *emu;
@@ -53,7 +53,7 @@ struct rma {
 	char path[108];
 	struct tn_soft_rma soft;
 	u64 refused_at;
-	u64 unsaid;
+	u64 unlogged;
 };
 
 /** rma_open() - listen at @path for processes. Return: 0 or negative errno */

@@ -236,14 +236,14 @@ static void log_refused_user(struct emu *e, const char *who, int err)
 	u64 now = loop_now();
 
 	if (rma->refused_at && now - rma->refused_at < SEC) {
-		rma->unsaid++;
+		rma->unlogged++;
 		return;
 	}
 	log_warn(e->soft.hw.name,
 		 "remote memory: refused %s: %s; refused %llu more since the last message",
-		 who, text_of_refusal(err), (unsigned long long)rma->unsaid);
+		 who, text_of_refusal(err), (unsigned long long)rma->unlogged);
 	rma->refused_at = now;
-	rma->unsaid = 0;
+	rma->unlogged = 0;
 }
 
 static void rma_listener_ready(struct watch *w, u32 events)

@@ -10,7 +10,7 @@
  * is added later.
  *
  * Repetition. On each port a node repeats its Init, at growing intervals, until the neighbour's
- * Init acknowledges it (@heard). When both ends have each other's Init, the port is silent. This
+ * Init acknowledges it (@received). When both ends have each other's Init, the port is silent. This
  * also holds for an Init of another root or fabric, so that both ends know the fault of the cable.
  * A node that knows no root yet sends an Init without position, which asks the neighbour for its
  * Init. This helps where a manager starts long after its NIC. A node answers an Init that does not
@@ -21,11 +21,12 @@
  *
  * Each exchange ends. A node begins it anew on all its ports when its Init changes, even if the
  * neighbour is silent; and any Init may be lost, also the last one. So a node that still lacks the
- * acknowledgement must get an answer, but an answer must not be answered. The flag @heard tells the
- * two apart: an Init acknowledges if the node lacks nothing, or if it answers, that is, if an Init
- * has come since the node sent its last one. A mere repetition does not acknowledge, although the
- * node has the neighbour's Init. Let nothing change and no Init be lost from some time on, let both
- * nodes have a place, and call an end done if it has the neighbour's Init and its acknowledgement.
+ * acknowledgement must get an answer, but an answer must not be answered. The flag @received tells
+ * the two apart: an Init acknowledges if the node lacks nothing, or if it answers, that is, if an
+ * Init has come since the node sent its last one. A mere repetition does not acknowledge, although
+ * the node has the neighbour's Init. Let nothing change and no Init be lost from some time on, let
+ * both nodes have a place, and call an end done if it has the neighbour's Init and its
+ * acknowledgement.
  *  - A repetition that acknowledges makes the neighbour done: there is at most one for each end.
  *  - Any other repetition is answered after half an interval at most, before the next one. The
  *    answer acknowledges, because a placed Init came before it, and makes the end that repeats
@@ -116,9 +117,9 @@ static void send_init(struct fm *fm, unsigned int p)
 
 	invariant(p < fm->nports && fm_port_up(fm, p));
 	fm_bootstrap_fill(fm, &init);
-	init.heard = fm_port_acknowledges(fm, p);
+	init.received = fm_port_acknowledges(fm, p);
 	init.port = (uint8_t)p;
-	fm->said_lost |= fm->root_lost || fm->root_asks;
+	fm->sent_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
@@ -311,7 +312,7 @@ static void report_version(struct fm *fm, unsigned int port, unsigned int versio
 static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	const struct fm_port_row *r = &fm->row.port[port];
-	char at[TORUS_TEXT_MAX], said[TORUS_TEXT_MAX], is[TORUS_TEXT_MAX];
+	char at[TORUS_TEXT_MAX], stated[TORUS_TEXT_MAX], is[TORUS_TEXT_MAX];
 	char speaker[FM_WHO_MAX], peer[FM_WHO_MAX];
 
 	if (!fm_port_up(fm, port) || !r->peer_guid ||
@@ -322,7 +323,7 @@ static bool check_sender(struct fm *fm, unsigned int port, const struct fm_init 
 	fm_problem_set(fm, "wave", 1000 + port,
 		       "an Init at port %s names as its sender port %s of node %s, but the cable "
 		       "leads to port %s of node %s: the Init is ignored",
-		       fm_port_text(fm, port, at), fm_port_text(fm, init->port, said),
+		       fm_port_text(fm, port, at), fm_port_text(fm, init->port, stated),
 		       fm_table_name(fm, init->guid, speaker), fm_port_text(fm, r->peer_port, is),
 		       fm_table_name(fm, r->peer_guid, peer));
 	fm_problem_limit(fm, "wave", 1000 + port, fm->now + DOUBT);
@@ -368,7 +369,7 @@ static bool needs_answer(const struct fm *fm, const struct fm_init *init)
 {
 	bool placed = fm->have_root && fm->have_position;
 
-	if (!init->heard)
+	if (!init->received)
 		return placed || init->placed;
 	return fm->have_root && fm_follow_outdoes(fm, init);
 }

@@ -28,8 +28,8 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 /** fm_bootstrap_init() - process a management packet that was received on @port */
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
 /**
- * fm_bootstrap_fill() - write what this node knows into @init, for any port; the caller sets @heard
- * and @port
+ * fm_bootstrap_fill() - write what this node knows into @init, for any port; the caller sets
+ * @received and @port
  */
 void fm_bootstrap_fill(const struct fm *fm, struct fm_init *init);
 /**

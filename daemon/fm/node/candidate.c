@@ -50,7 +50,7 @@
  * struct fm_candidate - when this node asks to be root
  * @at: when this node asks to be root, if no root leads it by then; NEVER: it does not
  * @around: when it asks its neighbours which root they follow; NEVER: it does not
- * @heard: while this node was led, a neighbour's Init named an asking node
+ * @asked: while this node was led, a neighbour's Init named an asking node
  * @called: the root has handed over to this node; @relieves: it did so because its own NIC fails
  * @unfit: this node does not ask before this time, because its NIC failed while it was root; 0: it
  *	may ask
@@ -59,7 +59,7 @@
  */
 struct fm_candidate {
 	uint64_t at, around, unfit;
-	bool heard, called, relieves;
+	bool asked, called, relieves;
 	unsigned int tries, backs;
 };
 
@@ -98,10 +98,10 @@ void fm_candidate_fit(struct fm *fm)
 	fm->candidate->unfit = 0;
 }
 
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+unsigned int fm_candidate_priority(unsigned int stated, uint32_t node)
 {
-	if (said != FM_PRIORITY_AUTO)
-		return said;
+	if (stated != FM_PRIORITY_AUTO)
+		return stated;
 	return node < CANDIDATES ? FM_PRIORITY_DEFAULT : 0;
 }
 
@@ -147,10 +147,10 @@ void fm_candidate_adrift(struct fm *fm)
 	if (!fm->cfg.takeover || fm->is_root)
 		return;
 	if (!fm->root_asks && fm->led.guid)
-		c->around = fm->now + (c->heard ? 0 : fm->cfg.takeover / 2 << c->backs);
+		c->around = fm->now + (c->asked ? 0 : fm->cfg.takeover / 2 << c->backs);
 	else if (fm->root_asks)
 		c->around = fm->now + FOLLOW_WAIT * fm->cfg.takeover;
-	c->heard = false;
+	c->asked = false;
 	if (!priority_now(fm) || (!fm->placed && !fm->bootstrap))
 		return;
 	c->at = later(fm->now, c->unfit) + fm_candidate_wait(fm) + turn_delay(fm);
@@ -177,7 +177,7 @@ bool fm_candidate_take_call(struct fm *fm, bool *relieves)
 
 void fm_candidate_asked(struct fm *fm)
 {
-	fm->candidate->heard = true;
+	fm->candidate->asked = true;
 }
 
 void fm_candidate_back(struct fm *fm)
@@ -217,7 +217,7 @@ static bool is_joining(const struct fm *fm)
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
 	return c && c->ready &&
-	       (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend + 2 * c->pace);
+	       (c->hello || fm->now < c->received + ANSWER_WAIT * fm->cfg.resend + 2 * c->pace);
 }
 
 /* Reports a problem if no candidate has asked to be root for NO_ASKER. */

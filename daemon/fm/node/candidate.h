@@ -21,10 +21,10 @@ void fm_candidate_free(struct fm *fm);
 unsigned int fm_candidate_stated(const struct fm *fm);
 /**
  * fm_candidate_priority() - compute the priority of a candidate
- * @said: the priority in its HELLO; @node: its node id, or TORUS_NO_NODE
+ * @stated: the priority in its HELLO; @node: its node id, or TORUS_NO_NODE
  * Return: 1 to FM_PRIORITY_MAX; 0 if the node is not a candidate.
  */
-unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
+unsigned int fm_candidate_priority(unsigned int stated, uint32_t node);
 /**
  * fm_candidate_called() - make this node ask to be root at once
  * @relieves: the root hands over because its own NIC fails

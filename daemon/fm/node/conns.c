@@ -141,20 +141,20 @@ static bool is_silent_asker(const struct fm *fm, const struct fm_conn *c)
  */
 static uint64_t lost_without_lag(const struct fm *fm, const struct fm_conn *c)
 {
-	uint64_t lost = c->heard + PEER_WAIT * fm->cfg.keepalive;
+	uint64_t lost = c->received + PEER_WAIT * fm->cfg.keepalive;
 
 	if (c->role == FM_CONN_CALL)
-		return c->heard + CALL_WAIT * fm->cfg.resend;
+		return c->received + CALL_WAIT * fm->cfg.resend;
 	if (c->role == FM_CONN_TRY)
-		return c->heard + (c->brief ? ASKER_WAIT : TRY_WAIT) * fm->cfg.resend;
+		return c->received + (c->brief ? ASKER_WAIT : TRY_WAIT) * fm->cfg.resend;
 	if (is_to_asker(fm, c))
-		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
+		return later(c->received, c->greeted) + ASKER_WAIT * fm->cfg.resend + 2 * c->pace;
 	if (is_silent_asker(fm, c))
 		lost = earlier(lost, c->greeted + CLAIMER_WAIT * fm->cfg.resend + 2 * c->pace);
 	if (is_watched(fm, c))
-		lost = c->heard + UPWARD_WAIT * fm->cfg.keepalive / 4;
+		lost = c->received + UPWARD_WAIT * fm->cfg.keepalive / 4;
 	if (is_watched(fm, c) && c->role == FM_CONN_ROOT && fm->root_asks)
-		lost = earlier(lost, c->heard + CLAIMER_WAIT * fm->cfg.resend);
+		lost = earlier(lost, c->received + CLAIMER_WAIT * fm->cfg.resend);
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
 
@@ -166,7 +166,7 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = fm_conn_lost_at(fm, c);
-	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
+	uint64_t last = c->received > c->asked ? c->received : c->asked;
 
 	if (c->awaited)
 		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend + fm_lag_answer(fm));
@@ -259,7 +259,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	c->role = (uint8_t)role;
 	t->of_role[role]++;
 	c->node = TORUS_NO_NODE;
-	c->heard = c->asked = fm->now;
+	c->received = c->asked = fm->now;
 	c->at = t->n;
 	t->list[t->n++] = c;
 	hash_put(&t->by_id, id_key(id), c->at);

@@ -45,7 +45,8 @@ struct fm_conn {
 				 * the node to drop */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
-	uint64_t heard, attach;	/* when the last message came; number that the opening node gave */
+	uint64_t received;	/* when the last message came */
+	uint64_t attach;	/* number that the opening node gave */
 	uint64_t urgent, greeted; /* upward: when the first urgent ping, or HELLO, without an
 				   * answer was sent */
 	uint64_t asked;		/* upward: when the last PING or HELLO was sent; child: when this

@@ -107,12 +107,12 @@
 
 /**
  * struct line - the last log line about a change of the root
- * @said: when it was logged
- * @gap: time from @said until another one may be logged
+ * @logged: when it was logged
+ * @gap: time from @logged until another one may be logged
  * @missed: number of changes since then that were not logged
  */
 struct line {
-	uint64_t said, gap;
+	uint64_t logged, gap;
 	unsigned int missed;
 };
 
@@ -495,7 +495,7 @@ static void log_root_change(struct fm *fm, const struct fm_init *init)
 	struct line *l = &fm->following->lines[init->asks];
 	char root[FM_WHO_MAX], other[FM_WHO_MAX], more[48] = "";
 
-	if (fm->now < l->said + l->gap) {
+	if (fm->now < l->logged + l->gap) {
 		l->missed++;
 		return;
 	}
@@ -506,8 +506,9 @@ static void log_root_change(struct fm *fm, const struct fm_init *init)
 	       fm_table_name(fm, fm->root_guid, root), fm_table_name(fm, init->root_guid, other),
 	       init->asks ? ", which asks to be root" : "", more);
 	/* If no line was due for as long as the last gap, the gap becomes short again. */
-	l->gap = l->gap && fm->now < l->said + 2 * l->gap ? earlier(2 * l->gap, GAP_MAX) : GAP_MIN;
-	l->said = fm->now;
+	l->gap = l->gap && fm->now < l->logged + 2 * l->gap ?
+			 earlier(2 * l->gap, GAP_MAX) : GAP_MIN;
+	l->logged = fm->now;
 	l->missed = 0;
 }
 

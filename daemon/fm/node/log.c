@@ -34,19 +34,19 @@
  * @node: the node that it is about; TORUS_NO_NODE: this node, or the whole fabric
  * @mark: fm_problems_sweep() ends the problem, unless it is set again before that
  * @open: the beginning of the problem was logged, and its end was not
- * @unsaid: the problem is present, and its present text has not been logged
+ * @unlogged: the problem is present, and its present text has not been logged
  * @missed: how often it began or changed without a log line since the last line
- * @said: when it was logged last
- * @gap: time from @said until it may be logged again
+ * @logged: when it was logged last
+ * @gap: time from @logged until it may be logged again
  * @until: when the problem ends by itself; 0: it does not
  */
 struct trouble {
 	struct fm_problem problem;
 	uint64_t key;
 	uint32_t node;
-	bool mark, open, unsaid;
+	bool mark, open, unlogged;
 	unsigned int missed;
-	uint64_t said, gap, until;
+	uint64_t logged, gap, until;
 };
 
 /**
@@ -139,7 +139,7 @@ static struct trouble *find_oldest(struct fm_problems *p)
 
 	invariant(p->n < p->known);
 	for (unsigned int i = p->n; i < p->known; i++)
-		if (p->trouble[i].said < oldest->said)
+		if (p->trouble[i].logged < oldest->logged)
 			oldest = &p->trouble[i];
 	return oldest;
 }
@@ -183,7 +183,7 @@ static struct trouble *swap_trouble(struct fm_problems *p, struct trouble *t, un
 
 static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 {
-	invariant(fm->now >= t->said + t->gap);
+	invariant(fm->now >= t->logged + t->gap);
 	if (missed)
 		fm_log_of(fm, t->node, FM_ERROR, t->problem.kind,
 			  "%s (said %u time%s more meanwhile)",
@@ -191,10 +191,10 @@ static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
 	else
 		write_line(fm, t->node, FM_ERROR, t->problem.kind, t->problem.text);
 	t->open = true;
-	t->unsaid = false;
+	t->unlogged = false;
 	t->missed = 0;
 	t->gap = t->gap ? earlier(2 * t->gap, GAP_MAX) : GAP_MIN;
-	t->said = fm->now;
+	t->logged = fm->now;
 }
 
 /*
@@ -203,12 +203,12 @@ static void log_trouble(struct fm *fm, struct trouble *t, unsigned int missed)
  */
 static void begin_trouble(struct fm *fm, struct trouble *t)
 {
-	if (fm->now >= t->said + FORGET)
+	if (fm->now >= t->logged + FORGET)
 		t->gap = t->missed = 0;
-	if (fm->now >= t->said + t->gap) {
+	if (fm->now >= t->logged + t->gap) {
 		log_trouble(fm, t, t->missed);
 	} else {
-		t->unsaid = true;
+		t->unlogged = true;
 		t->missed++;
 	}
 }
@@ -282,9 +282,9 @@ void fm_problem_await(struct fm *fm, const char *kind, uint64_t key)
 
 	if (!t || is_present(p, i))
 		return;
-	if (t->said + t->gap >= fm->now + GAP_MIN)
+	if (t->logged + t->gap >= fm->now + GAP_MIN)
 		return;		/* the gap of the problem is longer than that anyway */
-	t->said = fm->now;
+	t->logged = fm->now;
 	t->gap = GAP_MIN;
 	t->missed = 0;
 }
@@ -313,7 +313,7 @@ static void end_problem(struct fm *fm, unsigned int i)
 	invariant(i < fm->problems->n);
 	if (t->open)
 		fm_log_of(fm, t->node, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
-	t->open = t->unsaid = false;
+	t->open = t->unlogged = false;
 	t->until = 0;
 	swap_trouble(fm->problems, t, --fm->problems->n);
 	take_spare(fm);
@@ -349,7 +349,7 @@ void fm_problems_due(struct fm *fm)
 			end_problem(fm, i);	/* another problem has got this index */
 			continue;
 		}
-		if (t->unsaid && fm->now >= t->said + t->gap)
+		if (t->unlogged && fm->now >= t->logged + t->gap)
 			log_trouble(fm, t, t->missed - 1);
 		i++;
 	}
@@ -362,8 +362,8 @@ uint64_t fm_problems_expiry(const struct fm *fm)
 	for (unsigned int i = 0; i < fm->problems->n; i++) {
 		const struct trouble *t = &fm->problems->trouble[i];
 
-		if (t->unsaid)
-			at = earlier(at, t->said + t->gap);
+		if (t->unlogged)
+			at = earlier(at, t->logged + t->gap);
 		if (t->until)
 			at = earlier(at, t->until);
 	}

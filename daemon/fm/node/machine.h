@@ -64,7 +64,7 @@ struct fm {
 	uint64_t term;		/* epoch of the root that this node has joined, or in which it
 				 * claims to lead */
 	uint64_t cut_off;	/* since this time no connection leads to the root; 0: one does */
-	bool root_asks, root_lost, said_lost;	/* of the followed root: it only asks to be root;
+	bool root_asks, root_lost, sent_lost;	/* of the followed root: it only asks to be root;
 						 * it does not answer; this node's Inits have
 						 * said that it is lost */
 	struct fm_led led;

@@ -236,7 +236,7 @@ static void report_stuck(struct fm *fm)
 	for (unsigned int i = fm_conns_count(fm); i-- > 0;) {
 		const struct fm_conn *c = fm_conn_no(fm, i);
 
-		if (!c || !c->awaited || c->heard <= c->asked ||
+		if (!c || !c->awaited || c->received <= c->asked ||
 		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max + fm_lag_answer(fm))
 			continue;
 		msg.failed = (struct fm_failed) {

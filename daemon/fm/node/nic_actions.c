@@ -57,7 +57,7 @@
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
  * @maybe_epoch, @maybe_guid: another root that the NIC may obey instead, because its last order to
  *	obey failed or timed out; epoch 0: none. GUID 0: one of several roots of that epoch
- * @told: this manager has ordered the NIC to obey @root_guid; false: the NIC obeyed that root
+ * @ordered: this manager has ordered the NIC to obey @root_guid; false: the NIC obeyed that root
  *	already when the manager started
  * @obey: the NIC must be ordered to obey the joined root as soon as no action is under way
  * @asked_epoch, @asked_guid: the root of the last such order
@@ -69,7 +69,7 @@ struct fm_nic {
 	bool hello;
 	uint64_t root_epoch, root_guid;
 	uint64_t maybe_epoch, maybe_guid;
-	bool told;
+	bool ordered;
 	bool obey;
 	uint64_t asked_epoch, asked_guid;
 };
@@ -129,7 +129,7 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 
 bool fm_nic_obeys(const struct fm *fm)
 {
-	return fm->nic->told && fm->nic->root_epoch == fm->term &&
+	return fm->nic->ordered && fm->nic->root_epoch == fm->term &&
 	       fm->nic->root_guid == fm->root_guid;
 }
 
@@ -152,7 +152,7 @@ void fm_nic_obeyed(struct fm *fm, int err)
 		nic->root_epoch = nic->asked_epoch;
 		nic->root_guid = nic->asked_guid;
 		nic->maybe_epoch = nic->maybe_guid = 0;
-		nic->told = true;
+		nic->ordered = true;
 	} else if (err == -ESTALE || nic->asked_epoch < nic->maybe_epoch) {
 		return;
 	} else if (nic->asked_epoch == nic->maybe_epoch && nic->asked_guid != nic->maybe_guid) {

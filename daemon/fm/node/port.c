@@ -18,10 +18,10 @@
 /**
  * struct fm_port - a port of this node, and the exchange of Inits on it
  * @up: the link is up; the following flags are reset when a session of the link begins
- * @said: this node has sent an Init
- * @told: the neighbour has acknowledged an Init of this node
+ * @has_sent: this node has sent an Init
+ * @acked: the neighbour has acknowledged an Init of this node
  * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
- * @heard: the neighbour has sent an Init with a place
+ * @received: the neighbour has sent an Init with a place
  * @owes: the neighbour has sent an Init since this node sent its last one, or began anew
  * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
@@ -32,7 +32,7 @@
  */
 struct fm_port {
 	bool up;
-	bool said, told, moved, heard, owes;
+	bool has_sent, acked, moved, received, owes;
 	bool stalled;
 	uint64_t last;
 	uint64_t next, sent, interval;
@@ -88,7 +88,7 @@ static void schedule_init(struct fm *fm, unsigned int p)
 void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
-		fm->port[p].told = false;
+		fm->port[p].acked = false;
 		fm->port[p].owes = false;
 		schedule_init(fm, p);
 	}
@@ -97,14 +97,14 @@ void fm_ports_spread(struct fm *fm)
 void fm_ports_moved(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		fm->port[p].moved = fm->port[p].up && fm->port[p].said;
+		fm->port[p].moved = fm->port[p].up && fm->port[p].has_sent;
 	fm_ports_spread(fm);
 }
 
 void fm_ports_ask(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		fm->port[p].heard = false;
+		fm->port[p].received = false;
 	fm_ports_spread(fm);
 }
 
@@ -115,14 +115,14 @@ bool fm_port_up(const struct fm *fm, unsigned int p)
 
 bool fm_port_has_init(const struct fm *fm, unsigned int p)
 {
-	return fm->port[p].heard;
+	return fm->port[p].received;
 }
 
 bool fm_port_acknowledges(const struct fm *fm, unsigned int p)
 {
 	const struct fm_port *port = &fm->port[p];
 
-	return port->heard && (port->told || port->owes);
+	return port->received && (port->acked || port->owes);
 }
 
 uint64_t fm_port_last(const struct fm *fm, unsigned int p)
@@ -133,17 +133,17 @@ uint64_t fm_port_last(const struct fm *fm, unsigned int p)
 void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, bool answers)
 {
 	struct fm_port *port = &fm->port[p];
-	bool first = init->placed && !port->heard;
+	bool first = init->placed && !port->received;
 
 	port->last = fm->now;
 	port->owes = true;
-	port->heard |= init->placed;
-	port->told |= init->heard && !port->moved;
+	port->received |= init->placed;
+	port->acked |= init->received && !port->moved;
 	if (first)
 		port->next = fm->now;
 	else if (answers)
 		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
-	else if (port->told && port->heard)
+	else if (port->acked && port->received)
 		port->next = NEVER;
 }
 
@@ -157,10 +157,10 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	struct fm_port *port = &fm->port[p];
 
 	port->sent = fm->now;
-	port->said = true;
+	port->has_sent = true;
 	port->moved = false;
 	port->owes = false;
-	port->next = port->told && port->heard ? NEVER :
+	port->next = port->acked && port->received ? NEVER :
 						 fm->now + port->interval + fm_lag_answer(fm);
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
 		port->interval += port->interval / 2;
@@ -264,10 +264,10 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	fm->cabled |= has_cable(l);
 	if (up && (!port->up || port->session != l->session)) {
 		port->stalled = false;
-		port->said = false;
+		port->has_sent = false;
 		port->moved = false;
-		port->told = false;
-		port->heard = false;
+		port->acked = false;
+		port->received = false;
 		port->owes = false;
 		schedule_init(fm, l->port);
 		r.problem = FM_PROBLEM_NONE;

@@ -85,7 +85,7 @@ void fm_tree_up(struct fm *fm, int id)
 	if (!fm_conn_upward(c))
 		return;
 	c->ready = true;
-	c->heard = fm->now;
+	c->received = fm->now;
 	if (c->role == FM_CONN_ROOT)
 		fm_follow_reached(fm);
 	fm_uplink_reached(fm, c);
@@ -517,7 +517,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 
 	if (!c)
 		return;
-	c->heard = fm->now;
+	c->received = fm->now;
 	c->answered = true;
 	c->urgent = c->greeted = 0;
 	if (c->hellos)

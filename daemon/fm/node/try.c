@@ -309,7 +309,7 @@ static bool follows_unasked(struct fm *fm)
 static void ask_tried(struct fm *fm, struct fm_conn *c)
 {
 	c->ready = true;
-	c->heard = fm->now;
+	c->received = fm->now;
 	fm_uplink_reached(fm, c);
 	fm_conn_look(fm, c);
 }

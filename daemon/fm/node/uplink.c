@@ -36,10 +36,10 @@ struct fm_uplink {
 	bool stray;		/* the parent that the root named did not accept this node */
 	char parent[FM_ADDR_MAX];
 	uint64_t attach;	/* the last number given to a connection upward */
-	uint32_t row_told;	/* serial of the port row in the first HELLO on the last
+	uint32_t row_sent;	/* serial of the port row in the first HELLO on the last
 				 * connection to the root, which the first WELCOME answers: a later
 				 * HELLO may be lost if the connection ends at that WELCOME */
-	uint64_t row_told_on;	/* number of that connection */
+	uint64_t row_sent_on;	/* number of that connection */
 	uint32_t row_acked;	/* serial of the last port row that the root is known to have */
 	uint64_t row_next;	/* when the port row is sent again, unless it is acknowledged */
 	uint64_t row_wait;	/* interval until the repetition after that */
@@ -111,9 +111,9 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 		return;
 	fm->cut_off = adrift ? fm->now : 0;
 	fm_candidate_adrift(fm);
-	if (fm->said_lost && !adrift)
+	if (fm->sent_lost && !adrift)
 		fm_ports_spread(fm);
-	fm->said_lost &= adrift;
+	fm->sent_lost &= adrift;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
 		if (fm_conn_no(fm, i)->role == FM_CONN_CHILD)
 			fm_uplink_pong(fm, fm_conn_no(fm, i));
@@ -153,7 +153,7 @@ void fm_uplink_welcomed(struct fm *fm, bool root)
 {
 	reset_backoff(fm);
 	if (root)
-		fm->uplink->row_acked = fm->uplink->row_told;
+		fm->uplink->row_acked = fm->uplink->row_sent;
 }
 
 void fm_uplink_stray(struct fm *fm, bool is)
@@ -211,9 +211,9 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		 * has.
 		 */
 		if (c->role == FM_CONN_ROOT) {
-			if (fm->uplink->row_told_on != c->attach)
-				fm->uplink->row_told = fm->row.serial;
-			fm->uplink->row_told_on = c->attach;
+			if (fm->uplink->row_sent_on != c->attach)
+				fm->uplink->row_sent = fm->row.serial;
+			fm->uplink->row_sent_on = c->attach;
 		}
 	}
 	fm_conn_send(fm, c, &msg);

@@ -105,7 +105,7 @@ const char *fm_apart_stranger(const struct fm *fm)
 	for (uint32_t i = 1; i < fm_roster_size(fm->root); i++) {
 		const struct fm_record *m = fm_record_no(fm->root, i);
 
-		if (fm_record_joined(m) && !m->unheard && !m->jobs && m->state != FM_NODE_DEAD)
+		if (fm_record_joined(m) && !m->unjoined && !m->jobs && m->state != FM_NODE_DEAD)
 			return m->name;
 	}
 	return NULL;

@@ -136,7 +136,7 @@
 
 /**
  * struct fm_asking - the claim of this root
- * @said: the epoch of the claim was sent to all nodes that wait for WELCOME
+ * @is_sent: the epoch of the claim was sent to all nodes that wait for WELCOME
  * @won: this node leads because it asked and claimed, not as the first root
  * @handed: the former root has handed over to this node; @relieves: it did so because its own NIC
  *	fails
@@ -156,7 +156,7 @@
  * @why: why this node leads, as text for people
  */
 struct fm_asking {
-	bool said, won, handed, relieves, anew;
+	bool is_sent, won, handed, relieves, anew;
 	uint64_t at, around, beside, turn, grew, ports, apart;
 	uint32_t witness, here, need, most;
 	char why[FM_TEXT_MAX / 4];
@@ -420,7 +420,7 @@ static void note_hello(struct fm *fm, struct fm_record *m, const struct fm_hello
 {
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
-	m->stated.heard = fm->now;
+	m->stated.received = fm->now;
 	if (m->epoch && m->epoch != h->epoch) {
 		fm_quorum_forgot(fm, m);
 		fm_change_node(fm, m->node);
@@ -557,7 +557,7 @@ static void begin_claim(struct fm *fm)
 	fm->root->stage = FM_STAGE_CLAIMS;
 	fm->root->since = a->grew = fm->now;
 	a->most = 0;
-	a->said = false;
+	a->is_sent = false;
 	fm_epoch_raise(fm, later(later(fm->root->high, a->beside),
 				 later(fm_nic_latest(fm), fm->term)) + 1);
 	fm_ports_spread(fm);
@@ -569,7 +569,7 @@ static void claim_all(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	r->asking->said = true;
+	r->asking->is_sent = true;
 	for (uint32_t i = 1; i < fm_roster_size(r); i++)
 		fm_record_no(r, i)->stated.claimed = fm->term;
 	for (unsigned int i = 0; i < fm_conns_count(fm); i++)
@@ -678,7 +678,7 @@ static void continue_claim(struct fm *fm)
 			give_up(fm);
 		return;
 	}
-	if (!a->said)
+	if (!a->is_sent)
 		claim_all(fm);
 	if (are_enough(fm))
 		end_claim(fm);

@@ -107,14 +107,14 @@ static void write_cause(const struct fm *fm, const struct fm_record *m, const st
  * row is made from the rows of other nodes (settle.c). Otherwise, when those other nodes are gone,
  * no node would vouch for that one.
  */
-static void add_to_unheard(struct fm *fm, const struct fm_record *m)
+static void add_to_absent(struct fm *fm, const struct fm_record *m)
 {
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 		struct fm_record *o = port->state == FM_PORT_UP && port->peer_guid ?
 					    fm_record(fm->root, port->peer_guid) : NULL;
 
-		if (o && o != m && o != fm_record_no(fm->root, 0) && !o->stated.heard &&
+		if (o && o != m && o != fm_record_no(fm->root, 0) && !o->stated.received &&
 		    port->peer_port < o->row.nports)
 			o->row.port[port->peer_port].peer_guid = m->guid;
 	}
@@ -138,7 +138,7 @@ static void take_row(struct fm *fm, struct fm_record *m, const struct fm_row *ro
 	m->row = *row;
 	m->opening = 0;
 	fm_damp_spare(fm, m);
-	add_to_unheard(fm, m);
+	add_to_absent(fm, m);
 	fm_dispute_row(fm, m);
 	fm_vanish_row(fm, m);
 	if (fm->root->nmissing)

@@ -133,7 +133,7 @@ static uint64_t first_version(struct fm_root *r)
 static bool has_blank_nic(const struct fm_root *r)
 {
 	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		if ((!i || fm_record_no(r, i)->stated.heard) && !fm_record_no(r, i)->version)
+		if ((!i || fm_record_no(r, i)->stated.received) && !fm_record_no(r, i)->version)
 			return true;
 	return false;
 }
@@ -149,7 +149,8 @@ static bool is_later_possible(const struct fm_root *r)
 	const struct fm_record *maker = r->former.table ? fm_record(r, r->former.root) :
 		fm_record_no(r, 0);
 
-	return has_blank_nic(r) || !maker || (maker != fm_record_no(r, 0) && !maker->stated.heard);
+	return has_blank_nic(r) || !maker ||
+	       (maker != fm_record_no(r, 0) && !maker->stated.received);
 }
 
 /*
@@ -320,26 +321,26 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 {
 	const struct fm_orders *orders = &fm->root->orders, *had = &fm->table.book->orders;
 	struct fm_changes *c = &fm->root->changes;
-	struct fm_marks *told = &c->table;
+	struct fm_marks *changed = &c->table;
 	uint32_t node;
 
 	while (fm_unmark(&c->odd, &node) || fm_unmark(&c->differ, &node))
-		fm_mark(told, node);
-	t->entries = malloc((told->n + 1) * sizeof(*t->entries));
+		fm_mark(changed, node);
+	t->entries = malloc((changed->n + 1) * sizeof(*t->entries));
 	t->orders = malloc((orders->n + 1) * sizeof(*t->orders));
 	if (!t->entries || !t->orders) {
 		free(t->entries);
 		free(t->orders);
 		return false;
 	}
-	if (told->n)
-		qsort(told->node, told->n, sizeof(*told->node), by_number);
+	if (changed->n)
+		qsort(changed->node, changed->n, sizeof(*changed->node), by_number);
 	fm_problems_mark(fm, "wiring");
-	for (uint32_t i = 0; i < told->n; i++) {
+	for (uint32_t i = 0; i < changed->n; i++) {
 		struct fm_entry *e = &t->entries[t->nentries];
 
-		node = told->node[i];
-		told->is[node] = false;
+		node = changed->node[i];
+		changed->is[node] = false;
 		fm_service_look(fm, node);
 		if (!fm_publish_entry(fm, node, t->version, e))
 			continue;
@@ -359,7 +360,7 @@ static bool fill_changes(struct fm *fm, struct fm_table_msg *t)
 			fm->root->joined = false;
 		move_vote(fm, &fm->table.entry[node], e, t->version);
 	}
-	told->n = 0;
+	changed->n = 0;
 	fm_problems_sweep(fm, "wiring");
 	return true;
 }

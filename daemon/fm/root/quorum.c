@@ -105,7 +105,7 @@
 #include "daemon/fm/root/former.h"
 #include "lib/deps/invariant.h"
 
-#define HEARD_MAX 5	/* time for which a HELLO counts if it is not repeated, in units of
+#define HELLO_MAX 5	/* time for which a HELLO counts if it is not repeated, in units of
 			 * fm_config.resend */
 #define AGAIN_MAX 3	/* times the interval of HELLOs that the node was asked for, if that is
 			 * longer */
@@ -153,9 +153,9 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_record *m)
 	if (m == fm_record_no(r, 0))
 		return true;
 	if (r->stage == FM_STAGE_ASKS)
-		return m->stated.heard &&
-		       fm->now < m->stated.heard + later(HEARD_MAX * fm->cfg.resend,
-							AGAIN_MAX * m->stated.again) +
+		return m->stated.received &&
+		       fm->now < m->stated.received + later(HELLO_MAX * fm->cfg.resend,
+						    AGAIN_MAX * m->stated.again) +
 					 2 * fm_lag_answer(fm);
 	return m->via && m->stated.claimed == fm->term;
 }
@@ -211,9 +211,9 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
  */
 static uint16_t votes_with(const struct fm *fm, const struct fm_record *m, const struct fm_past *t)
 {
-	const struct fm_statements *said = &m->stated;
+	const struct fm_statements *statements = &m->stated;
 	const struct fm_past its = {
-		.epoch = said->term, .version = said->table, .root = said->root,
+		.epoch = statements->term, .version = statements->table, .root = statements->root,
 	};
 	const struct fm_voters *v;
 	struct fm_book *b;
@@ -221,12 +221,12 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_record *m, const
 	if (!t->version)
 		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE :
 					     m->version > 0;
-	if (forgot_later(said, t->epoch, t->version))
+	if (forgot_later(statements, t->epoch, t->version))
 		return 0;
 	b = fm_recall_table(fm, t, &v);
 	if (b)
 		return votes_by(b, v, m);
-	return fm_past_same(&its, t) ? said->votes : 0;
+	return fm_past_same(&its, t) ? statements->votes : 0;
 }
 
 /*

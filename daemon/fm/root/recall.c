@@ -50,10 +50,10 @@
 #include "lib/deps/invariant.h"
 
 /**
- * struct said - the exclusions at a node, as the table @id has them; @admin and @across as in
+ * struct report - the exclusions at a node, as the table @id has them; @admin and @across as in
  * fm_hello
  */
-struct said {
+struct report {
 	struct fm_past id;
 	uint16_t admin;
 	uint16_t across;
@@ -66,7 +66,7 @@ struct said {
 
 /**
  * struct fm_recall - the former root's decisions, until the first table
- * @said: exclusions by node id; NULL: none are known
+ * @report: exclusions by node id; NULL: none are known
  * @book: the latest table, as a node has sent it; NULL: no node has
  * @id, @voters: as in the table of @book
  * @wanted, @asked: the table for which a node was asked last, and when
@@ -75,7 +75,7 @@ struct said {
  * @kept: the restored shape is that of the kept table
  */
 struct fm_recall {
-	struct said *said;
+	struct report *report;
 	struct fm_book *book;
 	struct fm_past id;
 	struct fm_voters voters;
@@ -93,8 +93,8 @@ bool fm_recall_new(struct fm_root *r)
 
 static void free_exclusions(struct fm_root *r)
 {
-	free(r->recall->said);
-	r->recall->said = NULL;
+	free(r->recall->report);
+	r->recall->report = NULL;
 }
 
 void fm_recall_forget(struct fm_root *r)
@@ -133,7 +133,7 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b)
 }
 
 /* Return: true if @a is of the same table as @b or of a later one. */
-static bool is_as_late(const struct said *a, const struct said *b)
+static bool is_as_late(const struct report *a, const struct report *b)
 {
 	return compare_tables(&a->id, &b->id) >= 0;
 }
@@ -192,12 +192,12 @@ static bool alloc_exclusions(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_recall *l = fm->root->recall;
 
-	if (!l->said)
-		l->said = calloc(torus_nodes(shape), sizeof(*l->said));
-	if (!l->said)
+	if (!l->report)
+		l->report = calloc(torus_nodes(shape), sizeof(*l->report));
+	if (!l->report)
 		fm_log(fm, FM_ERROR, "table",
 		       "no memory for the exclusions that nodes report: they may be lost");
-	return l->said;
+	return l->report;
 }
 
 /*
@@ -227,7 +227,7 @@ static bool take_shape_of(struct fm *fm, const struct fm_hello *h)
 }
 
 /* Stores the exclusions that one table has at all nodes. */
-static void store_exclusions(struct fm *fm, const struct fm_entry *entry, const struct said *as)
+static void store_exclusions(struct fm *fm, const struct fm_entry *entry, const struct report *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
 	struct fm_root *r = fm->root;
@@ -235,7 +235,7 @@ static void store_exclusions(struct fm *fm, const struct fm_entry *entry, const 
 	if (!alloc_exclusions(fm, shape))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
-		struct said *s = &r->recall->said[i];
+		struct report *s = &r->recall->report[i];
 
 		if (!is_as_late(as, s))
 			continue;
@@ -272,7 +272,7 @@ static void recall_kept(struct fm *fm)
 		return;
 	r->open = k->open;
 	store_exclusions(fm, k->book->entry,
-			 &(struct said) { .id = { .epoch = k->term, .version = k->version } });
+			 &(struct report) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -361,7 +361,7 @@ void fm_recall_own(struct fm *fm)
 
 	recall_kept(fm);
 	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
-		store_exclusions(fm, t->entry, &(struct said) { .id = own_id(t) });
+		store_exclusions(fm, t->entry, &(struct report) { .id = own_id(t) });
 }
 
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -543,7 +543,7 @@ bool fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	s->id = id;
 	s->voters = m->voters;
 	if (!memcmp(&r->shape, &m->shape, sizeof(r->shape))) {
-		store_exclusions(fm, b->entry, &(struct said) { .id = id });
+		store_exclusions(fm, b->entry, &(struct report) { .id = id });
 		move_all(fm, b);
 	}
 	return true;
@@ -567,9 +567,9 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 {
 	const struct torus_shape *shape = coming_shape(fm);
-	const struct said now = { hello_id(h), h->admin, h->across };
+	const struct report now = { hello_id(h), h->admin, h->across };
 	struct fm_root *r = fm->root;
-	struct said *s;
+	struct report *s;
 
 	if (r->settled || !h->placed)
 		return;
@@ -580,7 +580,7 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) ||
 	    !alloc_exclusions(fm, shape))
 		return;
-	s = &r->recall->said[torus_node_id(shape, &h->coords)];
+	s = &r->recall->report[torus_node_id(shape, &h->coords)];
 	if (is_as_late(&now, s))
 		*s = now;
 }
@@ -589,14 +589,14 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
  * Return: the ports of @node that are excluded in the latest table that the node, or for each port
  * the neighbour, has had.
  */
-static uint16_t excluded_ports(const struct said *said, const struct torus_shape *shape,
+static uint16_t excluded_ports(const struct report *report, const struct torus_shape *shape,
 			       uint32_t node)
 {
 	uint16_t mask = 0;
 
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-		const struct said *own = &said[node];
-		const struct said *far = &said[torus_neighbour(shape, node, p)];
+		const struct report *own = &report[node];
+		const struct report *far = &report[torus_neighbour(shape, node, p)];
 		unsigned int q = torus_dir_opposite(shape, p);
 		bool is = is_as_late(own, far) ? own->admin & 1u << p : far->across & 1u << q;
 
@@ -658,8 +658,8 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape, const struct 
 	uint32_t ports = 0;
 
 	invariant(!r->settled && r->admin);
-	for (uint32_t i = 0; r->recall->said && i < torus_nodes(shape); i++) {
-		r->admin[i] = excluded_ports(r->recall->said, shape, i);
+	for (uint32_t i = 0; r->recall->report && i < torus_nodes(shape); i++) {
+		r->admin[i] = excluded_ports(r->recall->report, shape, i);
 		if (r->admin[i])
 			fm_change_node(fm, i);
 		ports += (uint32_t)__builtin_popcount(r->admin[i]);

@@ -46,7 +46,7 @@ struct fm_record {
 	bool moving;		/* it has left the root for the parent that it was given */
 	bool old_shape, bare;	/* @old_shape: the NIC of the node may still have the former
 				 * shape (grow.c) */
-	bool unheard;		/* settle.c: it is in the former table, but has not joined */
+	bool unjoined;		/* settle.c: it is in the former table, but has not joined */
 	bool out;		/* service.c: all its cables are excluded by order */
 	bool early;		/* discover.c: it waits for the places of its neighbours */
 	bool vouched;		/* judge.c: it is missing, and a neighbour vouches for it */

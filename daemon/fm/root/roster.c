@@ -309,7 +309,7 @@ struct fm_record *fm_record_add(struct fm_root *r, uint64_t guid)
 static bool is_forgettable(const struct fm *fm, const struct fm_record *m)
 {
 	bool comes = !fm_record_joined(m) && m->stated.claimed == fm->term &&
-		     fm->now < m->stated.heard + CLAIM_WAIT * fm->cfg.resend;
+		     fm->now < m->stated.received + CLAIM_WAIT * fm->cfg.resend;
 
 	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE &&
 	       !m->via && !m->first && !m->listed && !m->doubted;

@@ -61,12 +61,12 @@
 #include "daemon/fm/status.h"
 #include "lib/deps/invariant.h"
 
-#define TOLD_MAX 16	/* most problems about nodes that have not joined, because other kinds
+#define REPORTED_MAX 16	/* most problems about nodes that have not joined, because other kinds
 			 * need room in the list, too */
 #define LONELY (30000 * MS)	/* after this long without another node, a problem is reported */
 
 /* Return: true if a port of @m that the fabric uses leads to a node that has not joined. */
-static bool has_unheard(const struct fm *fm, const struct fm_record *m, bool *gap)
+static bool has_unjoined(const struct fm *fm, const struct fm_record *m, bool *gap)
 {
 	bool found = false;
 
@@ -174,13 +174,13 @@ static uint64_t nodes_at(const struct fm *fm)
 	 * One port row that names such a node is enough; first examine the node that was found last
 	 * time.
 	 */
-	if (has_unheard(fm, fm_record_no(r, r->witness), &gap))
+	if (has_unjoined(fm, fm_record_no(r, r->witness), &gap))
 		return fm_news_last(r) + node_wait(fm);
 	gap = false;
 	for (uint32_t i = 0; i < fm_roster_size(r) && !waits; i++) {
 		uint32_t at = (r->witness + i) % fm_roster_size(r);
 
-		waits = has_unheard(fm, fm_record_no(r, at), &gap);
+		waits = has_unjoined(fm, fm_record_no(r, at), &gap);
 		if (waits)
 			r->witness = at;
 	}
@@ -359,7 +359,7 @@ static void add_former(struct fm *fm, const struct fm_book *former, const struct
 			m->row.nports = (uint8_t)(2 * former->shape.ndims);
 			fm_record_move(fm, m, i);
 		}
-		m->unheard = true;
+		m->unjoined = true;
 		m->epoch = e->epoch;
 		fm_quorum_former(fm, m, voters, e);
 		fm_record_name(fm->root, m, e->name);
@@ -372,23 +372,23 @@ static const char unlinked[] = ": it has not joined since this root leads, and n
 			       "joined has a link to it";
 
 /*
- * Reports at most TOLD_MAX of the nodes that have not joined as problems (fabricctl nodes lists
+ * Reports at most REPORTED_MAX of the nodes that have not joined as problems (fabricctl nodes lists
  * all). A node in whose place another one was found was replaced. Return: how many have not joined.
  */
-static unsigned int report_unheard(struct fm *fm)
+static unsigned int report_unjoined(struct fm *fm)
 {
-	unsigned int told = 0, unheard = 0;
+	unsigned int reported = 0, unjoined = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(fm->root); i++) {
 		struct fm_record *m = fm_record_no(fm->root, i);
 
-		unheard += m->unheard;
-		if (m->unheard && m->node != TORUS_NO_NODE && told < TOLD_MAX)
-			told += fm_service_gone(fm, m,
-						m->state == FM_NODE_DEAD ? unlinked : linked);
-		m->unheard = false;
+		unjoined += m->unjoined;
+		if (m->unjoined && m->node != TORUS_NO_NODE && reported < REPORTED_MAX)
+			reported += fm_service_gone(fm, m,
+						    m->state == FM_NODE_DEAD ? unlinked : linked);
+		m->unjoined = false;
 	}
-	return unheard;
+	return unjoined;
 }
 
 /* The table is allocated last, because that replaces the present one. */
@@ -422,7 +422,7 @@ static void settle_fabric(struct fm *fm)
 	struct fm_voters voters;
 	char text[TORUS_TEXT_MAX];
 	struct fm_book *former;
-	uint32_t nodes, unheard;
+	uint32_t nodes, unjoined;
 
 	if (r->restored)
 		shape = r->shape;
@@ -470,9 +470,9 @@ static void settle_fabric(struct fm *fm)
 	fm_task_forgive(fm);
 	r->version = r->version_seen;
 	fm_discover_place(fm, &shape);
-	unheard = report_unheard(fm);
+	unjoined = report_unjoined(fm);
 	fm_log(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
-	       fm_roster_size(r) - unheard, nodes);
+	       fm_roster_size(r) - unjoined, nodes);
 	fm_demand(fm, 0, "%s", r->version ? fm_claim_why(r) : "bootstrap");
 }
 

@@ -23,7 +23,7 @@ struct fm_disk_report {
 
 /**
  * struct fm_statements - the statements of a node in the roster; most are from its last HELLO
- * @heard: when it last sent HELLO; 0: never
+ * @received: when it last sent HELLO; 0: never
  * @again: ns after which it was asked to repeat HELLO
  * @claimed: last epoch in which this root asked the node to obey it
  * @table, @term, @root: version of the node's table, and epoch and GUID of the root that made it
@@ -39,7 +39,7 @@ struct fm_disk_report {
  * @disk: the report about its disk
  */
 struct fm_statements {
-	uint64_t heard, again, claimed;
+	uint64_t received, again, claimed;
 	uint64_t table, term, root;
 	uint64_t rows, rows_term;
 	uint32_t life;

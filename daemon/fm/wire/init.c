@@ -49,7 +49,7 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 
 	memcpy(buf, magic, sizeof(magic));
 	buf[4] = FM_INIT_VERSION;
-	buf[5] = (uint8_t)(init->placed | init->settled << 1 | init->heard << 2 |
+	buf[5] = (uint8_t)(init->placed | init->settled << 1 | init->received << 2 |
 			   init->lost << 3 | init->asks << 4);
 	buf[6] = init->port;
 	buf[7] = init->ndims;
@@ -151,7 +151,7 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 		return -EBADMSG;
 	out->placed = buf[5] & 1;
 	out->settled = buf[5] & 2;
-	out->heard = buf[5] & 4;
+	out->received = buf[5] & 4;
 	out->lost = buf[5] & 8;
 	out->asks = buf[5] & 16;
 	out->port = buf[6];

@@ -22,8 +22,8 @@ struct fm_end {
  * @settled: @size is final and @position are coordinates in it. If not, the shape is still being
  *	discovered (sizes 0) or not yet published; or the root that the sender follows only asks,
  *	and knows less of the shape than the sender
- * @heard: the sender has received an Init of the receiver since the link came up, and requests no
- *	answer (node/bootstrap.c)
+ * @received: the sender has received an Init of the receiver since the link came up, and requests
+ *	no answer (node/bootstrap.c)
  * @lost: the sender has no way to the named root at present
  * @asks: the named root does not lead yet, but asks to be root (root/claim.c)
  * @port: port of the sender from which the Init was sent
@@ -37,7 +37,7 @@ struct fm_end {
 struct fm_init {
 	bool placed;
 	bool settled;
-	bool heard;
+	bool received;
 	bool lost;
 	bool asks;
 	uint8_t port;
