@@ -106,7 +106,7 @@ COMMAND(cmd_table) = {
 		"routes from this table. Reasons: admin (excluded by an administrator), wiring\n"
 		"(its cable leads to a wrong port), held (it fails again and again), stall (taken\n"
 		"down because the neighbour freed no buffer), fault (it is down, or its node is\n"
-		"dead). A cable excluded at one end is excluded at both. Below it: which user\n"
+		"dead). A link excluded at one end is excluded at both. Below it: which user\n"
 		"excluded what, at which node, when, and why.",
 	.opts = opts,
 	.asks = true,

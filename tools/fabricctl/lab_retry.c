@@ -17,7 +17,7 @@ COMMAND(lab_retry) = {
 	.family = "lab",
 	.name = "retry",
 	.args = "LINK PROTOCOL",
-	.brief = "Set how the links of a cable retransmit: angara, acknak, hippi or auto",
+	.brief = "Set how both ends of a link retransmit: angara, acknak, hippi or auto",
 	.help = "Both ends use the protocol from the next start of the link on: cut and mend the\n"
 		"cable to see it. 'fabricctl links --all' shows the protocol of a link.",
 	.min = 2,

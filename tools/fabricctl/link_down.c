@@ -11,7 +11,7 @@ COMMAND(link_down) = {
 	.family = "link",
 	.name = "down",
 	.args = "NODE:PORT",
-	.brief = "Take one end of a cable down, and save the packets that wait for it",
+	.brief = "Take one end of a link down, and park the packets that wait for it",
 	.help = "For a link whose peer frees no buffer, so that packets wait for it for ever:\n"
 		"they are moved to host memory (parked) and take another path. For maintenance\n"
 		"use 'fabricctl drain', which moves traffic away first. The port stays down until\n"
