@@ -133,12 +133,14 @@ static int naive_ask(struct naive *m, u64 word, const struct tn_fe_ask *a, unsig
 static void serve_all(struct memory *m, u64 word)
 {
 	struct tn_fe_wait done;
-	u64 old;
+	u64 old, *at = &m->value[word];
+	int result;
 
-	while (tn_fe_serve(&m->pool, &m->bits, word, &m->value[word], &done, &old) == TN_FE_DONE) {
+	while ((result = tn_fe_serve(&m->pool, &m->bits, word, at, &done, &old)) == TN_FE_DONE) {
 		assert_true(done.word == word && done.since == done.ask.number);
 		note(&m->log, done.ask.number, old);
 	}
+	assert_int_equal(result, TN_FE_NONE);
 }
 
 static int ask_one(struct memory *m, u64 word, const struct tn_fe_ask *a)

@@ -585,11 +585,12 @@ static void puts_around_refused_one_end_without_waiting(void **state)
 }
 
 static u8 alien_out[PAYLOAD];
+static bool alien_full;
 
 static u8 *alien_room(void *host, enum tn_rma_way way, u32 dst)
 {
 	(void)host, (void)way, (void)dst;
-	return alien_out;
+	return alien_full ? NULL : alien_out;
 }
 
 static void alien_send(void *host, enum tn_rma_way way, u32 dst, u32 bytes)
@@ -719,11 +720,180 @@ static void owner_is_asked_at_once_for_operations_before_gap(void **state)
 	assert_int_equal(i.count.queries, 1);
 }
 
+static const struct tn_rma_initiator_ops alien_ops = {
+	.net = { .room = alien_room, .send = alien_send }, .done = alien_done,
+	.holds = alien_holds,
+};
+static const struct tn_rma_ask alien_put = { .op = TN_RMA_PUT, .flags = TN_RMA_KEYED };
+static const struct tn_rma_ask alien_fe = { .op = TN_RMA_FE, .flags = TN_RMA_KEYED };
+
+/* Makes an initiator with an open PUT, whose RESET the owner at node 1 has confirmed. */
+static void begin_alien(struct tn_rma_initiator *i, struct tn_rma_peer *peer,
+			struct tn_rma_peer **piece, struct tn_rma_open *slot, u32 slots)
+{
+	memset(slot, 0, sizeof(*slot) * slots);
+	tn_rma_initiator_init(i, &alien_ops, NULL, piece, 2, slot, slots, RMA_TIME, 1);
+	tn_rma_initiator_extend(i, 1, peer);
+	assert_int_equal(tn_rma_issue(i, 1, &alien_put, (const u8 *)"x", 1, 1, 0), 0);
+	take_alien_status(i, TN_RMA_RESET, peer[1].base, peer[1].base);
+	assert_int_equal(i->count.resets, 1);
+	alien_end = 0xff;
+}
+
+static void operation_needs_free_slot(void **state)
+{
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[2];
+
+	(void)state;
+	for (u32 slots = 1; slots <= 2; slots++) {
+		begin_alien(&i, peer, piece, slot, slots);
+		assert_int_equal(tn_rma_issue(&i, 1, &alien_fe, NULL, 0, 2, 0),
+				 slots == 1 ? -EAGAIN : 1);
+		assert_int_equal(i.count.issued, slots);
+	}
+}
+
+/* Return: what the reply to a numbered operation ended, or 0xff; it is late if it ended nothing. */
+static u8 answer(struct tn_rma_initiator *i, u32 src, u16 slot, u32 number)
+{
+	const struct tn_rma_reply reply = { .op = TN_RMA_OLD, .slot = slot, .number = number };
+	const u64 late = i->count.late;
+	u8 flits[2 * TN_RMA_FLIT];
+
+	alien_end = 0xff;
+	tn_rma_initiator_take(i, src, flits, tn_rma_reply_put(flits, &reply), 0);
+	assert_int_equal(i->count.late, late + (alien_end == 0xff));
+	return alien_end;
+}
+
+/* A posted operation has no reply of its own, and a free slot has no operation. */
+static void reply_ends_only_operation_that_has_one(void **state)
+{
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[3];
+	u32 number;
+
+	(void)state;
+	begin_alien(&i, peer, piece, slot, 3);
+	assert_int_equal(tn_rma_issue(&i, 1, &alien_fe, NULL, 0, 2, 0), 1);
+	number = slot[1].number;
+	assert_int_equal(answer(&i, 1, 0, slot[0].number), 0xff);
+	assert_int_equal(answer(&i, 0, 2, 0), 0xff);
+	assert_int_equal(answer(&i, 0, 1, number), 0xff);
+	assert_int_equal(answer(&i, 1, 1, number + 1), 0xff);
+	assert_int_equal(answer(&i, 1, 1, number), TN_RMA_DONE);
+	assert_int_equal(answer(&i, 1, 1, number), 0xff);
+	assert_int_equal(peer[1].open, 1);
+	assert_int_equal(i.count.forged, 0);
+}
+
+static void only_fe_of_known_slot_can_be_cancelled(void **state)
+{
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[3] = { [2] = { .op = TN_RMA_FE, .peer = 1 } };
+
+	(void)state;
+	begin_alien(&i, peer, piece, slot, 2);
+	assert_int_equal(tn_rma_issue(&i, 1, &alien_fe, NULL, 0, 2, 0), 1);
+	assert_int_equal(tn_rma_cancel(&i, 0, &alien_put), -ENOENT);
+	assert_int_equal(tn_rma_cancel(&i, 2, &alien_fe), -ENOENT);
+	alien_full = true;
+	assert_int_equal(tn_rma_cancel(&i, 1, &alien_fe), -EAGAIN);
+	alien_full = false;
+	assert_int_equal(tn_rma_cancel(&i, 1, &alien_fe), 0);
+}
+
+static void take_reply(struct tn_rma_initiator *i, const struct tn_rma_reply *reply)
+{
+	u8 flits[2 * TN_RMA_FLIT];
+
+	tn_rma_initiator_take(i, 1, flits, tn_rma_reply_put(flits, reply), 0);
+}
+
+/* An acknowledgement that ends no operation is late, and does not change what was refused. */
+static void acknowledgement_of_no_open_operation_is_late(void **state)
+{
+	struct tn_rma_reply ack = { .op = TN_RMA_ACK, .slot = TN_RMA_POSTED, .refused = 1 };
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[2];
+
+	(void)state;
+	begin_alien(&i, peer, piece, slot, 2);
+	ack.number = slot[0].number;
+	take_reply(&i, &ack);
+	assert_int_equal(i.count.late, 1);
+	ack.number++;
+	ack.refused = 0;
+	take_reply(&i, &ack);
+	assert_int_equal(i.count.late, 1);
+	assert_int_equal(alien_end, TN_RMA_DONE);
+}
+
+/* A RESET that comes back after it was confirmed has no effect. */
+static void confirmed_reset_cannot_come_back(void **state)
+{
+	struct tn_rma_ask reset = { .op = TN_RMA_RESET };
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[2];
+	u8 flits[TN_RMA_HEAD_MAX];
+
+	(void)state;
+	begin_alien(&i, peer, piece, slot, 2);
+	reset.number = peer[1].base;
+	tn_rma_returned(&i, 1, flits, tn_rma_ask_put(flits, &reset), 0, 0);
+	assert_int_equal(alien_end, 0xff);
+	assert_int_equal(peer[1].state, TN_RMA_PEER_KNOWN);
+}
+
+/* After the STATUS the next refused operation has a query of its own, although an FE is open. */
+static void each_refusal_after_status_has_a_query(void **state)
+{
+	struct tn_rma_initiator i;
+	struct tn_rma_peer peer[TN_RMA_PIECE], *piece[1];
+	struct tn_rma_open slot[4];
+
+	(void)state;
+	begin_alien(&i, peer, piece, slot, 4);
+	assert_int_equal(tn_rma_issue(&i, 1, &alien_fe, NULL, 0, 2, 0), 1);
+	for (u32 round = 1; round <= 2; round++) {
+		struct tn_rma_reply nak = {
+			.op = TN_RMA_NAK, .why = TN_RMA_BOUNDS, .slot = TN_RMA_POSTED,
+		};
+		struct tn_rma_reply status = {
+			.op = TN_RMA_STATUS, .why = TN_RMA_QUERY, .slot = 1, .refused = round,
+		};
+
+		assert_true(tn_rma_issue(&i, 1, &alien_put, (const u8 *)"x", 1, 3, 0) >= 0);
+		if (round == 2)
+			assert_true(tn_rma_issue(&i, 1, &alien_put, (const u8 *)"x", 1, 4, 0) >= 0);
+		nak.number = slot[peer[1].posted.first].number;
+		take_reply(&i, &nak);
+		assert_int_equal(i.count.queries, round);
+		status.number = peer[1].next;
+		status.value = peer[1].next | 5ull << 32;
+		take_reply(&i, &status);
+		assert_int_equal(peer[1].open, 1);
+	}
+	assert_int_equal(i.count.late, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(status_beyond_last_operation_is_forged),
 		cmocka_unit_test(owner_is_asked_at_once_for_operations_before_gap),
+		cmocka_unit_test(acknowledgement_of_no_open_operation_is_late),
+		cmocka_unit_test(confirmed_reset_cannot_come_back),
+		cmocka_unit_test(each_refusal_after_status_has_a_query),
+		cmocka_unit_test(operation_needs_free_slot),
+		cmocka_unit_test(reply_ends_only_operation_that_has_one),
+		cmocka_unit_test(only_fe_of_known_slot_can_be_cancelled),
 		cmocka_unit_test(reply_to_unknown_slot_is_late),
 		cmocka_unit_test(puts_around_refused_one_end_without_waiting),
 		cmocka_unit_test(whole_runs_complete_each_operation_once),

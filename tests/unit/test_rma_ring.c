@@ -1063,7 +1063,7 @@ static void ring_uses_region_of_request_that_waits_for_fence(void **state)
 	assert_int_equal(w.nparts, 1);
 }
 
-/* A request without data uses no region, and no request of a closed ring that was not begun does. */
+/* A request without data uses no region. Once the ring is closed, nor does one not yet begun. */
 static void ring_does_not_use_region_for_request_without_data(void **state)
 {
 	struct torus_rma_ask ask = { .op = TORUS_RMA_AMO, .flags = TORUS_RMA_FENCE };
