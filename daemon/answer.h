@@ -83,6 +83,9 @@ struct answer_cmd {
 #define ANSWER_ROOT	2u	/* only the root answers the command */
 #define ANSWER_NODES_MAX 4096	/* largest number of nodes in a reply, if a node takes 2 KiB or
 				 * less */
+#define ANSWER_KEPT_MAX (64u << 20)	/* most bytes of other nodes' answers that all requests
+					 * together keep at a time, but for lists that are asked
+					 * piece by piece */
 #define ANSWER_CHANGE_NS (2 * SEC)	/* longest wait for a change; shorter than nodes wait for
 					 * the root */
 #define ANSWER_JOB	8u	/* only privileged users and those of job_group may give the

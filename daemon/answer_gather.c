@@ -10,6 +10,12 @@
  * For a node that passed the request on, the text of the reply is collected, because the message
  * ANSWER carries it as a whole. That node waits little longer than this one waits for a silent
  * node, so all nodes are asked at once.
+ *
+ * Those texts are limited: one request keeps at most CONTROL_REPLY_MAX bytes of them, and all
+ * requests together ANSWER_KEPT_MAX. A request that would need more ends with an error, and is
+ * counted. Lists that are asked piece by piece are not counted: each keeps one piece, and the
+ * number of clients is limited (control.c). Whole replies are written one at a time, so no more
+ * than one of them takes memory besides the texts.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -35,7 +41,11 @@
  * @awaited: number of nodes that should answer and have not answered yet
  * @asked: time of the question; @waited: how long answers were waited for before
  * @begun: a part of the reply has been sent
+ * @whole: all nodes are asked at once, so the texts kept count
+ * @kept: bytes of the texts that count
  * @full: there was no memory for the reply
+ * @too_long: the texts, or the whole reply, would be longer than a reply may be
+ * @crowded: the texts of all requests would take too much memory
  * @items: number of items written
  * @missing: coordinates of nodes that should have answered and did not answer
  * @out, @len, @room: text of the reply that was not sent yet
@@ -49,7 +59,9 @@ struct gathering {
 	uint32_t n, from, to, last, piece, next;
 	uint32_t awaited;
 	uint64_t asked, waited, items;
-	bool begun, full;
+	size_t kept;
+	struct meter *meter;
+	bool begun, whole, full, too_long, crowded;
 	json_t *missing;
 	char *out;
 	size_t len, room;
@@ -62,6 +74,7 @@ void gathering_free(struct gathering *g)
 	for (uint32_t i = 0; g && i < g->n; i++)
 		free(g->text[i]);
 	if (g) {
+		g->meter->kept -= g->kept;
 		json_decref(g->missing);
 		json_decref(g->only);
 		free(g->out);
@@ -109,6 +122,22 @@ static void count_answer(struct request *rq, uint32_t node)
 		query_enough(rq->ask);
 }
 
+/* Counts a text that is to be kept. Return: false if it must not be kept */
+static bool reserve_text(struct gathering *g, size_t bytes)
+{
+	if (!g->whole)
+		return true;
+	if (g->kept + bytes > CONTROL_REPLY_MAX)
+		g->too_long = true;
+	else if (g->meter->kept + bytes > ANSWER_KEPT_MAX)
+		g->crowded = true;
+	if (g->too_long || g->crowded)
+		return false;
+	g->kept += bytes;
+	g->meter->kept += bytes;
+	return true;
+}
+
 static void gathered_text(void *arg, uint32_t node, const char *text)
 {
 	struct request *rq = arg;
@@ -116,7 +145,10 @@ static void gathered_text(void *arg, uint32_t node, const char *text)
 
 	if (node >= g->n || g->text[node] || !is_asked(g, node))
 		return;
-	g->text[node] = strdup(text);
+	if (reserve_text(g, strlen(text) + 1))
+		g->text[node] = strdup(text);
+	else
+		query_enough(rq->ask);
 	count_answer(rq, node);
 }
 
@@ -131,14 +163,32 @@ static void gathered_item(void *arg, uint32_t node, json_t *data)
 	count_answer(rq, node);
 }
 
+/* Ends a request whose answers cannot all be kept. Return: true then. */
+static bool refuse_unkept(struct request *rq)
+{
+	const struct gathering *g = rq->g;
+
+	if (!g->too_long && !g->crowded)
+		return false;
+	g->meter->unkept++;
+	if (g->too_long)
+		answer_error(rq, "failed", "the reply is longer than 16 MiB: ask for one node");
+	else
+		answer_error(rq, "failed", "other requests keep the memory for replies: try again");
+	return true;
+}
+
 /* --- a reply that is made from all answers at once ----------------------------- */
 
 /* Parses the answers, and lets @end make the reply, which frees the request. */
 static void end_whole(struct request *rq)
 {
 	struct gathering *g = rq->g;
-	json_t **by_node = calloc(g->n, sizeof(*by_node));
+	json_t **by_node;
 
+	if (refuse_unkept(rq))
+		return;
+	by_node = calloc(g->n, sizeof(*by_node));
 	if (!by_node) {
 		answer_error(rq, "failed", "out of memory");
 		return;
@@ -162,7 +212,8 @@ static void append_reply(struct gathering *g, const char *text)
 	size_t n = strlen(text), room = g->room ? g->room : 4096;
 	char *out;
 
-	if (g->full)
+	g->too_long |= g->whole && !g->begun && g->len + n > CONTROL_REPLY_MAX;
+	if (g->full || g->too_long)
 		return;
 	while (room < g->len + n + 1)
 		room *= 2;
@@ -352,6 +403,8 @@ static void write_list_end(struct request *rq)
 		break_off(rq, "out of memory");
 		return;
 	}
+	if (refuse_unkept(rq))
+		return;
 	text = g->full ? NULL : g->out;
 	if (text)
 		g->out = NULL;
@@ -416,12 +469,11 @@ void answer_continue(struct request *rq)
 /* Begins the reply with the answers of the first piece. */
 static void begin_list(struct request *rq)
 {
-	if (!answer_ready(rq) || refuse_one(rq))
+	if (!answer_ready(rq) || refuse_unkept(rq) || refuse_one(rq))
 		return;
-	if (is_too_long(rq->g)) {
-		answer_error(rq, "failed", "the reply is longer than 16 MiB: ask for one node");
+	rq->g->too_long = is_too_long(rq->g);
+	if (refuse_unkept(rq))
 		return;
-	}
 	append_reply(rq->g, "{\"ok\":true,\"data\":[");
 	write_items(rq);
 }
@@ -508,7 +560,9 @@ static void begin_gathering(struct request *rq, const struct gathering *what, ui
 	g->n = n;
 	g->to = rq->node == TORUS_NO_NODE ? 0 : rq->node;
 	g->last = last < n ? (uint32_t)last : n;
-	g->piece = piece && rq->more ? piece : n;
+	g->whole = !piece || !rq->more;
+	g->piece = g->whole ? n : piece;
+	g->meter = &rq->d->meter;
 	g->missing = json_array();
 	rq->g = g;
 	ask_piece(rq);

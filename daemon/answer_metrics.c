@@ -58,7 +58,7 @@ static json_t *manager_json(struct fabricd *d)
 	if (d->seal)
 		seal = *seal_counts(d->seal);
 	return json_pack("{s:s, s:I, s:I, s:I, s:b, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, "
-			 "s:{s:I, s:I}}",
+			 "s:{s:I, s:I}, s:{s:I, s:I}}",
 			 "state", fm_state_name(d->fm ? fm_state(d->fm) : FM_BOOTSTRAPPING),
 			 "table_version", (json_int_t)(d->fm ? fm_version(d->fm) : 0),
 			 "applied_version", (json_int_t)(d->fm ? fm_applied(d->fm) : 0),
@@ -72,7 +72,9 @@ static json_t *manager_json(struct fabricd *d)
 			 "nic_call", histogram_json(d->nic ? nic_times(d->nic) : &none),
 			 "service", service_json(d), "history", keeper_json(d->keeper),
 			 "seal", "refused", (json_int_t)seal.refused,
-			 "late", (json_int_t)seal.late);
+			 "late", (json_int_t)seal.late,
+			 "replies", "kept", (json_int_t)d->meter.kept,
+			 "refused", (json_int_t)d->meter.unkept);
 }
 
 /* --- the fabric, on the root ----------------------------------------------------------- */

@@ -18,6 +18,8 @@
  * @parked, @replayed, @lost: packets of all recoveries
  * @became_root: how often this manager became root
  * @events: of this node and those that other nodes reported to it, by level
+ * @kept: bytes of other nodes' answers that are kept now for replies (answer_gather.c)
+ * @unkept: number of requests refused because their replies were too long, or took too much memory
  * @leads: this manager was root when meter_root() was called last
  */
 struct meter {
@@ -26,6 +28,8 @@ struct meter {
 	uint64_t bounded, parked, replayed, lost;
 	uint64_t became_root;
 	uint64_t events[FM_DEBUG + 1];
+	size_t kept;
+	uint64_t unkept;
 	bool leads;
 };
 

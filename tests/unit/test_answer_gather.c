@@ -27,6 +27,7 @@ static struct request *rq;
 static const struct query_done *done;
 static uint64_t now;
 static bool slow, ready;	/* of the client, and of the fabric */
+static bool enough;		/* the question needs no more answers */
 static unsigned int made, broken, questions;
 static char asked[64], code[16];
 static char *got;
@@ -39,7 +40,7 @@ uint32_t fm_own(const struct fm *fm) { (void)fm; return ready ? 0 : TORUS_NO_NOD
 bool fm_out_of_service(const struct fm *fm, uint32_t node) { (void)fm, (void)node; return false; }
 json_t *rootless_json(const struct request *r) { (void)r; return json_null(); }
 void answer_label(const struct request *r, json_t *list) { (void)r, (void)list; }
-void query_enough(struct ask *ask) { (void)ask; }
+void query_enough(struct ask *ask) { (void)ask; enough = true; }
 json_t *node_json(const struct fabricd *of, uint32_t node) { (void)of; return json_pack("[i]", (int)node); }
 
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node)
@@ -204,7 +205,7 @@ static int set_up(void **state)
 	got = calloc(1, 1);
 	shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 	ready = true;
-	slow = false;
+	slow = enough = false;
 	now = 0;
 	made = broken = questions = 0;
 	code[0] = '\0';
@@ -218,6 +219,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	assert_null(rq);
+	assert_int_equal(d.meter.kept, 0);
 	free(got);
 	got = NULL;
 	return 0;
@@ -417,6 +419,75 @@ static void reply_that_becomes_too_long_is_refused_after_the_first_piece(void **
 	free(text);
 }
 
+/* Begins a request of another node, and gives it one text of @bytes from each of @nodes. */
+static void keep(unsigned int nodes, size_t bytes)
+{
+	char *text = malloc(bytes + 1);
+
+	assert_non_null(text);
+	begin(1, false);
+	for (uint32_t i = 0; i < nodes; i++)
+		done->text(rq, i, thing(i, text, bytes));
+	free(text);
+}
+
+/*
+ * The length of a reply was judged when all nodes had answered, so the texts of one request could
+ * take any amount of memory, and nothing limited all requests together.
+ */
+static void request_keeps_no_more_than_a_reply_may_have(void **state)
+{
+	(void)state;
+	keep(NODES, 3u << 20);
+	assert_int_equal(d.meter.kept, 5 * ((3u << 20) + 1));
+	enough = false;
+	done->text(rq, 7, "[7]");
+	assert_true(enough);
+	assert_int_equal(d.meter.kept, 5 * ((3u << 20) + 1));
+	done->end(rq);
+	assert_string_equal(code, "failed");
+	assert_int_equal(d.meter.unkept, 1);
+}
+
+static void requests_of_other_nodes_share_a_limit_of_memory(void **state)
+{
+	struct request *first[4];
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		keep(NODES - 1, ANSWER_KEPT_MAX / 4 / (NODES - 1) - 8);
+		assert_false(enough);
+		first[i] = rq;
+	}
+	assert_true(d.meter.kept <= ANSWER_KEPT_MAX && d.meter.kept > ANSWER_KEPT_MAX - 300);
+	keep(1, 300);
+	assert_true(enough);
+	assert_true(d.meter.kept <= ANSWER_KEPT_MAX);
+	done->end(rq);
+	assert_string_equal(code, "failed");
+	assert_int_equal(d.meter.unkept, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		answer_drop(first[i]);
+	begin(1, false);
+	answer(0, NODES, 0);		/* there is room again */
+	expect_reply(0xff, "");
+	assert_int_equal(d.meter.unkept, 1);
+}
+
+/* A client of the control socket gets its list by pieces, whatever other nodes want. */
+static void list_by_pieces_does_not_count(void **state)
+{
+	(void)state;
+	d.meter.kept = ANSWER_KEPT_MAX;
+	begin(3, true);
+	answer(0, 3, 0);
+	answer(3, 6, 0);
+	answer(6, 8, 0);
+	expect_reply(0xff, "");
+	assert_int_equal(d.meter.kept, ANSWER_KEPT_MAX);
+	d.meter.kept = 0;
+}
+
 static void reply_that_is_too_long_for_a_message_is_refused(void **state)
 {
 	size_t bytes = 3u << 20;
@@ -458,6 +529,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(fabric_of_another_shape_breaks_off_a_reply_that_has_begun, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(fabric_that_begins_anew_before_the_reply_is_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reply_that_becomes_too_long_is_refused_after_the_first_piece, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(request_keeps_no_more_than_a_reply_may_have, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(requests_of_other_nodes_share_a_limit_of_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(list_by_pieces_does_not_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reply_that_is_too_long_for_a_message_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(client_that_leaves_in_the_middle_frees_the_rest, set_up, tear_down),
 	};

@@ -19,7 +19,8 @@
 	"'nic_call':{" LE ",'count':[341,0,0,0,0,0,0,0,0,0,0,0,342],'sum':3.0}," \
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,7],'refused_fabric':131," \
 	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134," \
-	"'last_refused':'a stranger'},'history':null,'seal':{'refused':136,'late':137}}"
+	"'last_refused':'a stranger'},'history':null,'seal':{'refused':136,'late':137}," \
+	"'replies':{'kept':0,'refused':0}}"
 #define LEADS "'root':true,'root_reachable':true,'rootless_for':null,"
 #define ALONE "'root':false,'root_reachable':false,'rootless_for':7.0,"
 #define NUMBERS \

@@ -411,6 +411,7 @@ static void add_history(struct maker *m, const json_t *h)
 static void add_manager(struct maker *m, const json_t *j)
 {
 	const json_t *seal = json_object_get(j, "seal");
+	const json_t *replies = json_object_get(j, "replies");
 	const char *level;
 	json_t *v;
 
@@ -454,6 +455,12 @@ static void add_manager(struct maker *m, const json_t *j)
 	add_sample(m, "torus_manager_seal_late_packets", "counter",
 		   "management packets of an earlier session",
 		   same_number(seal, "late"), NULL);
+	add_sample(m, "torus_manager_kept_replies_bytes", "gauge",
+		   "answers of other nodes that are kept now for replies",
+		   same_number(replies, "kept"), NULL);
+	add_sample(m, "torus_manager_refused_replies", "counter",
+		   "requests refused because the reply was too long or took too much memory",
+		   same_number(replies, "refused"), NULL);
 }
 
 /* --- the fabric ------------------------------------------------------------------------------ */
