@@ -14,16 +14,17 @@ enum act_kind {
 	ACT_REPLAY
 };
 
-#define MGMT_BACKLOG 8	/* a NIC with more actions than this in its queue sends no management
-			 * packets */
+#define ACTS_WAITING 16	/* if this many actions wait, no management packet is queued, as in
+			 * daemon/nic_call.c */
 
 /**
- * struct act - an action
+ * struct nic_act - an action
+ * @next: in the list of management packets that wait (struct wnode)
  * @nodes, @rows, @n: arguments of ACT_ROWS
  * @epoch, @guid: arguments of ACT_ROOT
  * @flag: argument give_up of ACT_RELEASE, or lost of ACT_COUNT
  */
-struct act {
+struct nic_act {
 	enum act_kind kind;
 	uint32_t tag;
 	uint64_t epoch, guid;
@@ -42,6 +43,7 @@ struct act {
 	bool flag;
 	const void *data;
 	size_t len;
+	struct nic_act *next;
 };
 
 /* --- a NIC with a core ---------------------------------------------------------- */
@@ -50,7 +52,7 @@ struct act {
  * Return: true if the NIC has that place already: then its core keeps its memory
  * (torus_req_device_place()).
  */
-static bool is_nic_there(const struct wnode *n, const struct act *a)
+static bool is_nic_there(const struct wnode *n, const struct nic_act *a)
 {
 	struct torus_shape shape;
 	struct torus_coords at;
@@ -60,7 +62,7 @@ static bool is_nic_there(const struct wnode *n, const struct act *a)
 	       !memcmp(at.c, a->at.c, sizeof(at.c));
 }
 
-static int place_set(struct wnode *n, const struct act *a)
+static int place_set(struct wnode *n, const struct nic_act *a)
 {
 	size_t size = (tn_nic_table_size(&a->shape) + 63) / 64 * 64;
 	void *mem;
@@ -95,7 +97,7 @@ static int check_version(const struct wnode *n, uint64_t version)
 	return n->by_epoch <= n->rows_epoch && version < active ? -ESTALE : 0;
 }
 
-static int write_host_rows(struct world *w, uint32_t node, const struct act *a)
+static int write_host_rows(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	struct tn_nic *nic = w->node[node].nic;
 	int err = check_version(&w->node[node], a->version);
@@ -122,7 +124,7 @@ static int write_host_rows(struct world *w, uint32_t node, const struct act *a)
 	return 0;
 }
 
-static int release_rows(struct world *w, uint32_t node, const struct act *a)
+static int release_rows(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	int err;
 
@@ -134,7 +136,7 @@ static int release_rows(struct world *w, uint32_t node, const struct act *a)
 	return err;
 }
 
-static int park_resolve(struct world *w, uint32_t node, const struct act *a)
+static int park_resolve(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	bool all = a->seq < 0;
 
@@ -144,14 +146,14 @@ static int park_resolve(struct world *w, uint32_t node, const struct act *a)
 				   all);
 }
 
-static int park_replay(struct world *w, uint32_t node, const struct act *a)
+static int park_replay(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	if (w->watch.replays)
 		w->watch.replays(w->watch.arg, node, a->version);
 	return tn_nic_park_replay(w->node[node].nic, a->version, a->ports, w->now);
 }
 
-static int core_act(struct world *w, uint32_t node, const struct act *a)
+static int core_act(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	struct wnode *n = &w->node[node];
 
@@ -176,7 +178,7 @@ static int core_act(struct world *w, uint32_t node, const struct act *a)
 
 /* --- a NIC that consists only of links (nic_plain.c) -------------------------------- */
 
-static int plain_act(struct world *w, uint32_t node, const struct act *a)
+static int plain_act(struct world *w, uint32_t node, const struct nic_act *a)
 {
 	switch (a->kind) {
 	case ACT_MGMT:
@@ -218,7 +220,7 @@ void host_counters(struct world *w, uint32_t node, struct torus_park *out)
 	memcpy(out->flow.counter, tn_nic_flow(nic), sizeof(out->flow.counter));
 }
 
-static void count_packets(struct world *w, uint32_t node, const struct act *a,
+static void count_packets(struct world *w, uint32_t node, const struct nic_act *a,
 			  struct fm_counts *out)
 {
 	host_counters(w, node, &out->park);
@@ -237,7 +239,7 @@ static int obey_root(struct wnode *n, uint64_t epoch, uint64_t guid)
 	return 0;
 }
 
-static bool is_stale(const struct wnode *n, const struct act *a)
+static bool is_stale(const struct wnode *n, const struct nic_act *a)
 {
 	switch (a->kind) {
 	case ACT_PLACE:
@@ -257,7 +259,7 @@ static bool is_stale(const struct wnode *n, const struct act *a)
  * Return: pointer to the number of actions of this kind that the NIC still has to refuse
  * (world_refuse()); NULL if it refuses none.
  */
-static unsigned int *refusals_left(struct wnode *n, const struct act *a)
+static unsigned int *refusals_left(struct wnode *n, const struct nic_act *a)
 {
 	static const uint8_t acts[] = {
 		[ACT_MGMT] = WORLD_ACTS, [ACT_ROOT] = WORLD_OBEY, [ACT_PLACE] = WORLD_PLACE,
@@ -268,7 +270,7 @@ static unsigned int *refusals_left(struct wnode *n, const struct act *a)
 	return acts[a->kind] == WORLD_ACTS ? NULL : &n->refuse[acts[a->kind]];
 }
 
-static bool refuses_act(struct wnode *n, const struct act *a)
+static bool refuses_act(struct wnode *n, const struct nic_act *a)
 {
 	unsigned int *left = refusals_left(n, a);
 
@@ -279,14 +281,14 @@ static bool refuses_act(struct wnode *n, const struct act *a)
 }
 
 /* Return: true if the NIC begins an action that never ends. */
-static bool is_stuck(struct wnode *n, const struct act *a)
+static bool is_stuck(struct wnode *n, const struct nic_act *a)
 {
 	const unsigned int *left = refusals_left(n, a);
 
 	return left && *left == WORLD_STUCK;
 }
 
-static void perform_act(struct world *w, uint32_t node, const struct act *a, struct ended *e)
+static void perform_act(struct world *w, uint32_t node, const struct nic_act *a, struct ended *e)
 {
 	e->tag = a->tag;
 	if (refuses_act(&w->node[node], a)) {
@@ -326,10 +328,10 @@ static void end_later(struct world *w, uint32_t node, uint64_t after, const stru
  * Return: a copy of the action and of the data that it points to, in one allocation; NULL if there
  * is no memory.
  */
-static struct act *act_copy(const struct act *a)
+static struct nic_act *act_copy(const struct nic_act *a)
 {
 	size_t rows = a->n * sizeof(*a->rows), nodes = a->n * sizeof(*a->nodes);
-	struct act *copy = malloc(sizeof(*copy) + rows + nodes + a->len);
+	struct nic_act *copy = malloc(sizeof(*copy) + rows + nodes + a->len);
 	char *to = (char *)(copy + 1);
 
 	if (!copy)
@@ -344,25 +346,84 @@ static struct act *act_copy(const struct act *a)
 	return copy;
 }
 
-static void act_later(struct world *w, uint32_t node, const struct act *a)
+/* Adds an action to the queue of the NIC, which then owns @a. */
+static void queue_act(struct world *w, uint32_t node, struct nic_act *a)
 {
 	struct wnode *n = &w->node[node];
-	struct ev ev = { .kind = EV_ACT, .node = node, .life = n->fm_life };
+	struct ev ev = { .kind = EV_ACT, .node = node, .life = n->fm_life, .data = a };
 
 	if (n->act_busy < w->now)
 		n->act_busy = w->now;
-	if (a->kind == ACT_MGMT && n->act_busy - w->now > MGMT_BACKLOG * n->act_time)
-		return;
 	ev.at = n->act_busy + n->act_time / 2;
 	n->act_busy += n->act_time;
-	ev.data = act_copy(a);
 	world_post(w, &ev);
+}
+
+static bool has_long_queue(const struct world *w, const struct wnode *n)
+{
+	return n->act_busy > w->now + (ACTS_WAITING - 1) * n->act_time;
+}
+
+/* Return: pointer to the packet of @port in the list of those that wait, or to the list's end */
+static struct nic_act **waiting_packet(struct wnode *n, unsigned int port)
+{
+	struct nic_act **a = &n->mgmt_waits;
+
+	while (*a && (*a)->port != port)
+		a = &(*a)->next;
+	return a;
+}
+
+/*
+ * Sends a management packet like nic_mgmt_send() of daemon/nic_call.c: only one packet of each port
+ * is in the queue of the NIC. If the manager sends further packets on the port meanwhile, only the
+ * last of them is sent.
+ */
+static void mgmt_later(struct world *w, uint32_t node, struct nic_act *a)
+{
+	struct wnode *n = &w->node[node];
+	struct nic_act **old = waiting_packet(n, a->port);
+
+	if (n->mgmt_queued & 1u << a->port) {
+		a->next = *old ? (*old)->next : NULL;
+		free(*old);
+		*old = a;
+	} else if (has_long_queue(w, n)) {
+		free(a);
+	} else {
+		n->mgmt_queued |= (uint16_t)(1u << a->port);
+		queue_act(w, node, a);
+	}
+}
+
+/* Called when the management packet of @port in the queue was sent: queues the one that waits. */
+static void mgmt_done(struct world *w, uint32_t node, unsigned int port)
+{
+	struct wnode *n = &w->node[node];
+	struct nic_act **waits = waiting_packet(n, port), *a = *waits;
+
+	n->mgmt_queued &= (uint16_t)~(1u << port);
+	if (!a)
+		return;
+	*waits = a->next;
+	mgmt_later(w, node, a);
+}
+
+void host_drop_mgmt(struct wnode *n)
+{
+	struct nic_act *a;
+
+	while ((a = n->mgmt_waits)) {
+		n->mgmt_waits = a->next;
+		free(a);
+	}
+	n->mgmt_queued = 0;
 }
 
 void host_act(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
-	struct act *a = ev->data;
+	struct nic_act *a = ev->data;
 	struct ended e = { .tag = a->tag, .err = -ETIMEDOUT };
 
 	if (n->managed && ev->life == n->fm_life) {
@@ -373,11 +434,13 @@ void host_act(struct world *w, struct ev *ev)
 		if (fails)
 			e.err = -ETIMEDOUT;
 		end_later(w, ev->node, n->act_time - n->act_time / 2, &e);
+		if (a->kind == ACT_MGMT)
+			mgmt_done(w, ev->node, a->port);
 	}
 	free(a);
 }
 
-static void begin_act(void *io, const struct act *a)
+static void begin_act(void *io, const struct nic_act *a)
 {
 	struct whost *h = io;
 	struct world *w = h->w;
@@ -387,7 +450,10 @@ static void begin_act(void *io, const struct act *a)
 	if (is_stuck(n, a))
 		return;
 	if (n->act_time || n->act_busy > w->now) {
-		act_later(w, h->node, a);
+		if (a->kind == ACT_MGMT)
+			mgmt_later(w, h->node, act_copy(a));
+		else
+			queue_act(w, h->node, act_copy(a));
 	} else if (w->calling && a->tag) {
 		perform_act(w, h->node, a, &w->ended);
 	} else {
@@ -420,53 +486,55 @@ void host_settle(struct world *w, uint32_t node)
 
 void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
-	begin_act(io, &(struct act) { .kind = ACT_MGMT, .port = port, .data = data, .len = len });
+	begin_act(io, &(struct nic_act) { .kind = ACT_MGMT, .port = port, .data = data,
+					  .len = len });
 }
 
 void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
 {
-	begin_act(io, &(struct act) { .kind = ACT_ROOT, .tag = tag, .epoch = epoch, .guid = guid });
+	begin_act(io, &(struct nic_act) { .kind = ACT_ROOT, .tag = tag, .epoch = epoch,
+					  .guid = guid });
 }
 
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 		    const struct torus_coords *at, const struct torus_plan *plan)
 {
-	begin_act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at,
-				      .plan = *plan });
+	begin_act(io, &(struct nic_act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at,
+					  .plan = *plan });
 }
 
 void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 		     const uint64_t *row, uint32_t n)
 {
-	begin_act(io, &(struct act) { .kind = ACT_ROWS, .tag = tag, .version = version,
-				      .nodes = node, .rows = row, .n = n });
+	begin_act(io, &(struct nic_act) { .kind = ACT_ROWS, .tag = tag, .version = version,
+					  .nodes = node, .rows = row, .n = n });
 }
 
 void host_rows_apply(void *io, uint32_t tag, uint64_t version, const uint16_t *closed)
 {
-	begin_act(io, &(struct act) { .kind = ACT_APPLY, .tag = tag, .version = version,
+	begin_act(io, &(struct nic_act) { .kind = ACT_APPLY, .tag = tag, .version = version,
 				.closed = closed });
 }
 
 void host_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
-	begin_act(io, &(struct act) { .kind = ACT_RELEASE, .tag = tag, .version = version,
+	begin_act(io, &(struct nic_act) { .kind = ACT_RELEASE, .tag = tag, .version = version,
 				.flag = give_up });
 }
 
 void host_count(void *io, uint32_t tag, bool lost)
 {
-	begin_act(io, &(struct act) { .kind = ACT_COUNT, .tag = tag, .flag = lost });
+	begin_act(io, &(struct nic_act) { .kind = ACT_COUNT, .tag = tag, .flag = lost });
 }
 
 void host_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
-	begin_act(io, &(struct act) { .kind = ACT_RESOLVE, .port = port, .session = session,
+	begin_act(io, &(struct nic_act) { .kind = ACT_RESOLVE, .port = port, .session = session,
 				.seq = seq });
 }
 
 void host_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
-	begin_act(io, &(struct act) { .kind = ACT_REPLAY, .tag = tag, .version = version,
+	begin_act(io, &(struct nic_act) { .kind = ACT_REPLAY, .tag = tag, .version = version,
 				.ports = ports });
 }

@@ -515,6 +515,7 @@ void manager_drop(struct world *w, uint32_t node)
 	struct wnode *n = &w->node[node];
 	void *io = fm_io(n->fm);
 
+	host_drop_mgmt(n);
 	fm_free(n->fm);
 	free(io);
 	n->fm = NULL;

@@ -102,6 +102,8 @@ struct wnode {
 	uint64_t act_time;	/* time that an action at the NIC takes */
 	uint64_t act_busy;	/* time until which the NIC is busy with an action */
 	unsigned int act_fails;	/* of 1000 actions, this many fail */
+	uint16_t mgmt_queued;	/* mask of ports with a management packet in the NIC's queue */
+	struct nic_act *mgmt_waits;	/* list of the packets to be queued after those */
 	unsigned int refuse[WORLD_ACTS];	/* number of the next actions of each kind that
 						 * fail */
 	uint32_t ignore;	/* mask of types of messages that the manager ignores */
@@ -243,6 +245,8 @@ void host_counters(struct world *w, uint32_t node, struct torus_park *out);
 /* host_act() and host_done() handle the events EV_ACT and EV_DONE. */
 void host_act(struct world *w, struct ev *ev);
 void host_done(struct world *w, const struct ev *ev);
+/* Drops the management packets that wait for a slow NIC, when its manager ends. */
+void host_drop_mgmt(struct wnode *n);
 /* Ends the actions that @node's manager began in an event, unless its NIC is slow. */
 void host_settle(struct world *w, uint32_t node);
 
