@@ -132,12 +132,6 @@ void fm_ports_opened(struct fm *f, uint16_t ports)
 	note(did, "opened %x\n", ports);
 }
 
-void fm_ports_moved(struct fm *f)
-{
-	(void)f;
-	note(did, "moved\n");
-}
-
 void fm_ports_spread(struct fm *f)
 {
 	(void)f;

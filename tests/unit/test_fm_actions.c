@@ -76,9 +76,7 @@ static void note_result(enum fm_act act, int err)
 /* The place of the NIC becomes the position of the node. */
 static void move_model(void)
 {
-	if (moves)
-		note(want, "moved\n");
-	else if (!m.position || m.ndims != fm.shape.ndims)
+	if (moves || !m.position || m.ndims != fm.shape.ndims)
 		note(want, "spread\n");
 	m.position = true;
 	m.ndims = fm.shape.ndims;

@@ -48,7 +48,7 @@ bool fm_port_up(const struct fm *f, unsigned int p)
 	return f->row.port[p].state == FM_PORT_UP;
 }
 
-void fm_ports_moved(struct fm *f)
+void fm_ports_spread(struct fm *f)
 {
 	(void)f;
 	moved++;

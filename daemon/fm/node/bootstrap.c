@@ -23,19 +23,33 @@
  * neighbour is silent; and any Init may be lost, also the last one. So a node that still lacks the
  * acknowledgement must get an answer, but an answer must not be answered. The flag @received tells
  * the two apart: an Init acknowledges if the node lacks nothing, or if it answers, that is, if an
- * Init has come since the node sent its last one. A mere repetition does not acknowledge, although
- * the node has the neighbour's Init. Let nothing change and no Init be lost from some time on, let
- * both nodes have a place, and call an end done if it has the neighbour's Init and its
- * acknowledgement.
- *  - A repetition that acknowledges makes the neighbour done: there is at most one for each end.
- *  - Any other repetition is answered after half an interval at most, before the next one. The
- *    answer acknowledges, because a placed Init came before it, and makes the end that repeats
- *    done. So there is at most one of these for each end, too, and one answer to it.
- *  - An end sends one more Init when it receives the first one that has a place.
- * So a change costs at most eight Inits on each cable, usually two, and then both ends are silent.
- * Silence does not prove that the last Init arrived: an acknowledgement of an earlier one, on its
- * way while the content changed, ends the repetition although the new Init may be lost. Nothing
- * depends on a single Init (try.c), and the next change sends another.
+ * Init that requests an answer has come since the node sent its last one. A mere repetition does
+ * not acknowledge, although the node has the neighbour's Init.
+ *
+ * Correctness. An acknowledgement may be of an Init from before the change, and the new Init may be
+ * lost. So acknowledgements count only if the node's last Init was sent a whole interval or more
+ * after its last one with the former content. Let an Init need less than a quarter of an interval
+ * from manager to manager. A node sends an acknowledgement only because an Init has come, and after
+ * half an interval at most. So one of an Init with the former content arrives before that interval
+ * is over, and does not count: if the repetition ends, the neighbour has the present Init. If
+ * managers, NICs or cables are slower than that, it may not have it. Then it learns of the next
+ * change; nothing depends on a single Init (try.c). See port.c for how slow NICs bear repetitions.
+ *
+ * With a number in each Init that its acknowledgement repeats, no time would matter. But managers
+ * refuse an Init of another version, with an unknown flag, or with additional bytes, so all
+ * managers of a fabric would have to be updated at once, which is worse than an old position that
+ * a slow neighbour has until the next change.
+ *
+ * Termination. Let nothing change and no Init be lost from some time on, let both nodes have a
+ * place, and call an end done if it has the neighbour's Init and an acknowledgement that counts.
+ *  - An end sends one Init at first, and one more when it receives the first one that has a place.
+ *  - A repetition comes an interval or more after the Init before it, so acknowledgements of it
+ *    count. It requests an answer, because otherwise the end is done, or has just answered. The
+ *    answer comes after half an interval at most, before the next repetition, and makes the end
+ *    done: there is at most one repetition for each end.
+ *  - So there are at most three Inits of each end that request an answer, and an answer to each.
+ * So a change costs at most twelve Inits on each cable, usually two, or four if the change before
+ * it is less than an interval ago. Then both ends are silent.
  *
  * See wave.c for the position that the wave gives this node, and how further Inits check it. The
  * root does not decide on coordinates by the wave, but by the cables that all nodes report (their

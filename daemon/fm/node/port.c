@@ -18,24 +18,23 @@
 /**
  * struct fm_port - a port of this node, and the exchange of Inits on it
  * @up: the link is up; the following flags are reset when a session of the link begins
- * @has_sent: this node has sent an Init
- * @acked: the neighbour has acknowledged an Init of this node
- * @moved: the last Init sent is out of date, so an acknowledgement of it does not count
+ * @acked: the neighbour has acknowledged the present Init of this node
  * @received: the neighbour has sent an Init with a place
- * @owes: the neighbour has sent an Init since this node sent its last one, or began anew
+ * @owes: the neighbour has requested an answer since this node sent its last Init, or began anew
  * @stalled: the port was taken down because the neighbour returned no credits
  * @last: when the neighbour's last Init came; 0: none has
  * @next: when this node sends the next Init, if the link is up; NEVER: it does not
  * @sent: when this node sent its last Init
+ * @counts: acknowledgements count if that Init was sent at this time or later
  * @interval: ns until that Init is repeated
  * @session: the present or last session of the link
  */
 struct fm_port {
 	bool up;
-	bool has_sent, acked, moved, received, owes;
+	bool acked, received, owes;
 	bool stalled;
 	uint64_t last;
-	uint64_t next, sent, interval;
+	uint64_t next, sent, counts, interval;
 	uint32_t session;
 };
 
@@ -88,17 +87,13 @@ static void schedule_init(struct fm *fm, unsigned int p)
 void fm_ports_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
-		fm->port[p].acked = false;
-		fm->port[p].owes = false;
+		struct fm_port *port = &fm->port[p];
+
+		port->acked = false;
+		port->owes = false;
+		port->counts = port->sent + fm->cfg.init_interval;
 		schedule_init(fm, p);
 	}
-}
-
-void fm_ports_moved(struct fm *fm)
-{
-	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
-		fm->port[p].moved = fm->port[p].up && fm->port[p].has_sent;
-	fm_ports_spread(fm);
 }
 
 void fm_ports_ask(struct fm *fm)
@@ -136,9 +131,9 @@ void fm_port_init(struct fm *fm, unsigned int p, const struct fm_init *init, boo
 	bool first = init->placed && !port->received;
 
 	port->last = fm->now;
-	port->owes = true;
+	port->owes |= !init->received;
 	port->received |= init->placed;
-	port->acked |= init->received && !port->moved;
+	port->acked |= init->received && port->sent >= port->counts;
 	if (first)
 		port->next = fm->now;
 	else if (answers)
@@ -157,8 +152,6 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 	struct fm_port *port = &fm->port[p];
 
 	port->sent = fm->now;
-	port->has_sent = true;
-	port->moved = false;
 	port->owes = false;
 	port->next = port->acked && port->received ? NEVER :
 						 fm->now + port->interval + fm_lag_answer(fm);
@@ -264,8 +257,7 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	fm->cabled |= has_cable(l);
 	if (up && (!port->up || port->session != l->session)) {
 		port->stalled = false;
-		port->has_sent = false;
-		port->moved = false;
+		port->counts = 0;
 		port->acked = false;
 		port->received = false;
 		port->owes = false;
@@ -280,7 +272,7 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	 * (square.c).
 	 */
 	if (other)
-		fm_ports_moved(fm);
+		fm_ports_spread(fm);
 	return news;
 }
 

@@ -75,16 +75,11 @@ bool fm_port_due(const struct fm *fm, unsigned int p);
 void fm_port_sent(struct fm *fm, unsigned int p);
 /** fm_ports_expiry() - Return: when an Init is due on any port, or NEVER */
 uint64_t fm_ports_expiry(const struct fm *fm);
-/** fm_ports_spread() - send Inits on all ports again, because their content has changed */
-void fm_ports_spread(struct fm *fm);
 /**
- * fm_ports_moved() - as fm_ports_spread(), because the position, the doubt or the cables of this
- * node have changed
- *
- * A neighbour may still acknowledge the former Init. That does not count, and the neighbour
- * answers the new Init (bootstrap.c).
+ * fm_ports_spread() - send Inits on all ports again, because their content has changed
+ * A neighbour may still acknowledge the former Init. That does not count (bootstrap.c).
  */
-void fm_ports_moved(struct fm *fm);
+void fm_ports_spread(struct fm *fm);
 /**
  * fm_ports_ask() - as fm_ports_spread(), and wait for new Inits of the neighbours, because this
  * node follows another root

@@ -201,9 +201,7 @@ static void take_position(struct fm *fm)
 
 	fm->ndims = fm->shape.ndims;
 	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
-	if (fm_wave_confirm(fm))
-		fm_ports_moved(fm);
-	else if (!known)
+	if (fm_wave_confirm(fm) || !known)
 		fm_ports_spread(fm);
 }
 

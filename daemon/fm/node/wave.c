@@ -403,7 +403,7 @@ static void choose_place(struct fm *fm)
 	fm->wave->doubt = poll.doubt;
 	if (memcmp(at, fm->position, fm->ndims * sizeof(*at)))
 		adopt_position(fm, from, at);
-	fm_ports_moved(fm);
+	fm_ports_spread(fm);
 }
 
 /*
@@ -516,7 +516,7 @@ void fm_wave_forget(struct fm *fm, unsigned int port)
 	if (doubt <= fm->wave->doubt)
 		return;
 	fm->wave->doubt = doubt;
-	fm_ports_moved(fm);
+	fm_ports_spread(fm);
 	fm_wave_squares(fm);
 }
 
