@@ -91,7 +91,8 @@ struct fm_log {
  * The NIC. The host performs these actions in the order in which they were begun, and reports the
  * end of each action with a @tag by fm_done(). Until then the machine begins no other action with a
  * tag. The end of an action without a tag is not reported (node/nic_actions.c explains why).
- * @mgmt_send: send a management packet to the neighbour on @port; it may be lost
+ * @mgmt_send: send a management packet to the neighbour on @port; it may be lost. While one of the
+ *	port waits for a slow NIC, only the last of further ones is sent (node/port.c)
  * @root_set: make the NIC obey this root from now on; the following actions are orders of this
  *	root. If the NIC already obeys a root of a later epoch, this and the following actions fail
  *	with -ESTALE

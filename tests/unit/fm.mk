@@ -85,7 +85,7 @@ tests/unit/test_fm_problems-objs += daemon/fm/node/spare.o
 tests/unit/test_fm_callers-objs += daemon/fm/wire/init.o \
 	$(addprefix daemon/fm/node/,called.o handover.o)
 tests/unit/test_fm_job_list-objs += daemon/fm/node/orders.o daemon/fm/node/random.o
-tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o
+tests/unit/test_fm_ports-objs += daemon/fm/node/lag.o daemon/fm/node/nic_actions.o
 tests/unit/test_fm_job_rows-objs += $(addprefix daemon/fm/node/,jobs.o orders.o random.o)
 tests/unit/test_fm_service-objs += daemon/fm/node/lag.o
 tests/unit/test_fm_settling-objs += daemon/fm/node/lag.o

@@ -28,6 +28,7 @@ struct model {
 	uint32_t tag;
 	enum fm_act act, reached;
 	int err;
+	uint64_t begun, took;
 	uint64_t began, did, refused, rejoin, backoff, lost;
 	uint16_t replay;
 	bool position;
@@ -49,6 +50,7 @@ static uint32_t begin_action(enum fm_act act)
 {
 	m.act = act;
 	m.old = false;
+	m.begun = fm.now;
 	return ++m.tag;
 }
 
@@ -312,6 +314,7 @@ static void action_ends(struct rnd *r)
 	if (act == FM_ACT_NONE)
 		return;
 	m.act = FM_ACT_NONE;
+	m.took = fm.now - m.begun;
 	m.hello &= act != FM_ACT_COUNT;
 	if (err)
 		m.err = err;
@@ -449,6 +452,9 @@ static void compare(struct rnd *r)
 	       (unsigned int)h.maybe_epoch);
 	expect(r, fm_nic_latest(&fm) == later(m.obeys.epoch, m.maybe.epoch), "epoch %u",
 	       (unsigned int)epoch);
+	expect(r, fm_nic_takes(&fm) == (m.act == FM_ACT_NONE ? m.took :
+					later(m.took, fm.now - m.begun)), "%llu ns",
+	       (unsigned long long)fm_nic_takes(&fm));
 	expect(r, fm.ndims == m.ndims, "%u dimensions", fm.ndims);
 	compare_times(r);
 }

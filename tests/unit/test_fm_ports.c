@@ -8,11 +8,13 @@
 
 #include "tests/unit/seeds.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/wire/init.h"
 
 #define PORTS 6
 #define INTERVAL (10 * MS)
+#define MEMBER_MAX (60 * MS)
 
 /** struct account - a port: its link, and the Inits that were sent and heard since it came up */
 struct account {
@@ -24,7 +26,9 @@ struct account {
 
 static struct fm fm;
 static struct account account[TORUS_MAX_PORTS];
-static uint32_t serial;
+static uint32_t serial, tag;
+static uint64_t takes;		/* how long the last action at the NIC took */
+static uint64_t begun;		/* when the one under way was begun; 0: none is */
 static bool cabled;
 
 static unsigned int used(void)
@@ -146,6 +150,27 @@ static void deliver_init(struct rnd *r, unsigned int p)
 		a->due = NEVER;
 }
 
+/* An action at the NIC begins, or the one under way ends. */
+static void use_nic(void)
+{
+	if (!begun) {
+		tag = fm_nic_begin(&fm, FM_ACT_COUNT);
+		begun = fm.now;
+		return;
+	}
+	assert_int_equal(fm_nic_end(&fm, tag), FM_ACT_COUNT);
+	takes = fm.now - begun;
+	begun = 0;
+}
+
+/* Return: by how much an Init is repeated later, because the NIC is slow */
+static uint64_t slowness(void)
+{
+	uint64_t now = begun ? later(takes, fm.now - begun) : takes;
+
+	return 2 * now < MEMBER_MAX ? 2 * now : MEMBER_MAX;
+}
+
 static void send_init(unsigned int p)
 {
 	struct account *a = &account[p];
@@ -153,7 +178,7 @@ static void send_init(unsigned int p)
 	fm_port_sent(&fm, p);
 	a->sent = fm.now;
 	a->owes = false;
-	a->due = a->acked && a->received ? NEVER : fm.now + a->gap;
+	a->due = a->acked && a->received ? NEVER : fm.now + a->gap + slowness();
 	if (a->gap < 20 * INTERVAL)
 		a->gap += a->gap / 2;
 }
@@ -245,6 +270,7 @@ static void begin(struct rnd *r)
 	memset(&fm, 0, sizeof(fm));
 	memset(account, 0, sizeof(account));
 	fm.cfg.init_interval = INTERVAL;
+	fm.cfg.member_max = MEMBER_MAX;
 	fm.nports = PORTS;
 	fm.ndims = rnd_below(r, 5);
 	fm.now = 5000 * MS;
@@ -253,11 +279,18 @@ static void begin(struct rnd *r)
 		none[p].port = (uint8_t)p;
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		account[p].due = NEVER;
-	assert_true(fm_ports_new(&fm));
+	takes = begun = 0;
+	assert_true(fm_ports_new(&fm) && fm_nic_new(&fm, 0, 0));
 	fm_ports_begin(&fm, none);
 	assert_int_equal(fm.row.nports, PORTS);
 	serial = 5001;
 	check(r);
+}
+
+static void end(void)
+{
+	fm_ports_free(&fm);
+	fm_nic_free(&fm);
 }
 
 static void live(uint64_t seed)
@@ -266,7 +299,7 @@ static void live(uint64_t seed)
 
 	begin(&r);
 	for (unsigned int k = 0; k < 500; k++) {
-		unsigned int p = rnd_below(&r, PORTS), what = rnd_below(&r, 12);
+		unsigned int p = rnd_below(&r, PORTS), what = rnd_below(&r, 13);
 
 		if (what < 3)
 			change_link(&r, p);
@@ -282,11 +315,13 @@ static void live(uint64_t seed)
 			set_stalled(&r, p);
 		else if (what < 11)
 			open_some(&r);
+		else if (what < 12)
+			use_nic();
 		else
 			fm.now += rnd_below(&r, 3) * INTERVAL / 2;
 		check(&r);
 	}
-	fm_ports_free(&fm);
+	end();
 }
 
 static void random_link_events_equal_naive_ports(void **state)
@@ -309,13 +344,13 @@ static void init_is_due_at_once_for_link_up_at_start(void **state)
 		memset(&fm, 0, sizeof(fm));
 		fm.nports = PORTS;
 		fm.now = 7 * MS;
-		assert_true(fm_ports_new(&fm));
+		assert_true(fm_ports_new(&fm) && fm_nic_new(&fm, 0, 0));
 		fm_ports_begin(&fm, links);
 		for (unsigned int q = 0; q < PORTS; q++) {
 			assert_int_equal(fm_port_due(&fm, q), q == p);
 			assert_int_equal(fm.row.port[q].state, q == p ? FM_PORT_UP : FM_PORT_DOWN);
 		}
-		fm_ports_free(&fm);
+		end();
 	}
 }
 
@@ -353,7 +388,7 @@ static void device_carrier_or_state_shows_cable(void **state)
 			strcpy(l.lower, "eth0");
 		fm_port_link(&fm, &l);
 		assert_int_equal(fm.cabled, k > 0);
-		fm_ports_free(&fm);
+		end();
 	}
 }
 
@@ -375,7 +410,7 @@ static void only_mismatch_among_reasons_is_news(void **state)
 		l.reason = steps[i].reason;
 		assert_int_equal(fm_port_link(&fm, &l), steps[i].news);
 	}
-	fm_ports_free(&fm);
+	end();
 }
 
 /* The gap between Inits that no neighbour answers grows by half each time, to 20 times or more. */
@@ -396,7 +431,41 @@ static void interval_of_unanswered_inits_grows(void **state)
 		gap += gap < 20 * INTERVAL ? gap / 2 : 0;
 	}
 	assert_int_equal(gap / INTERVAL, 25);
-	fm_ports_free(&fm);
+	end();
+}
+
+/*
+ * An Init is repeated later by twice the time of an action, also of the one that is under way, but
+ * not by more than the wait for a node that does not answer.
+ */
+static void init_of_slow_nic_is_repeated_later(void **state)
+{
+	struct torus_link l = { .port = 0, .state = TORUS_LINK_UP, .session = 1 };
+	static const unsigned int ms[] = { 7, 3, 31, 0 };
+	struct rnd r = rnd_new(1);
+	uint64_t before = 0;
+
+	(void)state;
+	begin(&r);
+	fm_port_link(&fm, &l);
+	for (unsigned int k = 0; k < 4; k++) {
+		uint64_t time = ms[k] * MS, most = later(time, before);
+
+		use_nic();
+		fm.now += time;
+		for (unsigned int ended = 0; ended < 2; ended++) {
+			uint64_t slow = ended ? time : most;
+
+			fm_ports_spread(&fm);
+			fm_port_sent(&fm, 0);
+			assert_int_equal(fm_ports_expiry(&fm) - fm.now,
+					 INTERVAL + (slow < 30 * MS ? 2 * slow : MEMBER_MAX));
+			if (!ended)
+				use_nic();
+		}
+		before = time;
+	}
+	end();
 }
 
 /* Serials wrap around, and follow a clock that does. */
@@ -417,7 +486,7 @@ static void serials_of_port_rows_wrap_around(void **state)
 		fm.now = cases[i].clock * (uint64_t)MS;
 		assert_true(fm_port_problem(&fm, 2, FM_PROBLEM_ROOT));
 		assert_int_equal(fm.row.serial, cases[i].then);
-		fm_ports_free(&fm);
+		end();
 	}
 }
 
@@ -511,7 +580,7 @@ static void exchange(uint64_t seed)
 		e[k].fm.cfg.init_interval = INTERVAL;
 		e[k].fm.nports = 1;
 		e[k].fm.now = 5000 * MS;
-		assert_true(fm_ports_new(&e[k].fm));
+		assert_true(fm_ports_new(&e[k].fm) && fm_nic_new(&e[k].fm, 0, 0));
 		fm_ports_begin(&e[k].fm, &l);
 	}
 	for (unsigned int k = 0; k < 200; k++) {
@@ -526,6 +595,7 @@ static void exchange(uint64_t seed)
 		expect(&r, fm_ports_expiry(&e[k].fm) == NEVER, "end %u still repeats", k);
 		expect(&r, e[k].known == e[!k].content, "end %u does not know the other", k);
 		fm_ports_free(&e[k].fm);
+		fm_nic_free(&e[k].fm);
 	}
 }
 
@@ -560,7 +630,7 @@ static void acknowledgement_that_crosses_changed_init_does_not_count(void **stat
 		fm_port_sent(&fm, 0);
 		fm_port_init(&fm, 0, &ack, false);
 		assert_int_equal(fm_ports_expiry(&fm), NEVER);
-		fm_ports_free(&fm);
+		end();
 	}
 }
 
@@ -583,6 +653,7 @@ int main(void)
 		cmocka_unit_test(device_carrier_or_state_shows_cable),
 		cmocka_unit_test(only_mismatch_among_reasons_is_news),
 		cmocka_unit_test(interval_of_unanswered_inits_grows),
+		cmocka_unit_test(init_of_slow_nic_is_repeated_later),
 		cmocka_unit_test(serials_of_port_rows_wrap_around),
 		cmocka_unit_test(acknowledgement_that_crosses_changed_init_does_not_count),
 		cmocka_unit_test(every_exchange_ends_with_present_inits),

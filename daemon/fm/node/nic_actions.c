@@ -52,6 +52,8 @@
  * struct fm_nic - the action under way, and the root that the NIC obeys
  * @tag: tag of the last action
  * @act: enum fm_act: the action under way
+ * @begun: when the last action was begun
+ * @took: how long the action before it took, or that one itself, if none is under way
  * @old: that action was begun for a step that is no longer the present one
  * @hello: a HELLO waits for counters
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
@@ -65,6 +67,7 @@
 struct fm_nic {
 	uint32_t tag;
 	uint8_t act;
+	uint64_t begun, took;
 	bool old;
 	bool hello;
 	uint64_t root_epoch, root_guid;
@@ -89,6 +92,13 @@ void fm_nic_free(struct fm *fm)
 	free(fm->nic);
 }
 
+uint64_t fm_nic_takes(const struct fm *fm)
+{
+	const struct fm_nic *nic = fm->nic;
+
+	return nic->act == FM_ACT_NONE ? nic->took : later(nic->took, fm->now - nic->begun);
+}
+
 bool fm_nic_idle(const struct fm *fm)
 {
 	return fm->nic->act == FM_ACT_NONE;
@@ -111,6 +121,7 @@ uint32_t fm_nic_begin(struct fm *fm, enum fm_act act)
 	invariant(nic->act == FM_ACT_NONE && act != FM_ACT_NONE);
 	nic->act = (uint8_t)act;
 	nic->old = false;
+	nic->begun = fm->now;
 	return ++nic->tag;
 }
 
@@ -119,9 +130,10 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 	struct fm_nic *nic = fm->nic;
 	enum fm_act act = nic->act;
 
-	if (tag != nic->tag)
+	if (tag != nic->tag || act == FM_ACT_NONE)
 		return FM_ACT_NONE;
 	nic->act = FM_ACT_NONE;
+	nic->took = fm->now - nic->begun;
 	if (act == FM_ACT_COUNT)
 		nic->hello = false;	/* HELLO can use the result of any count */
 	return act;

@@ -35,6 +35,11 @@ uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
  * tag was under way
  */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
+/**
+ * fm_nic_takes() - Return: the time that an action takes at present, including the wait in the
+ * queue of the NIC: the time of the last one, or the time that the one under way has taken so far
+ */
+uint64_t fm_nic_takes(const struct fm *fm);
 /** fm_nic_idle() - Return: true if no action is under way */
 bool fm_nic_idle(const struct fm *fm);
 /**

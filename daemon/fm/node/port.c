@@ -2,6 +2,14 @@
 /*
  * The ports of this node: the state of each link, which the node's port row reports to the root,
  * and when the next Init is due on each port.
+ *
+ * A slow NIC. Inits wait in the queue of the NIC, and repetitions before their time would only make
+ * the queue longer. The host keeps at most one Init of each port in it, and sends only the last of
+ * those that follow meanwhile (fm_ops.mgmt_send): so an action waits for one Init of each port at
+ * most, however often Inits are repeated. And an Init is repeated later by twice the time that
+ * actions at this NIC take at present, because the Init waits in the queue of this NIC, and the
+ * answer in that of the neighbour, which may be equally slow. Once repetitions that did not regard
+ * this filled the queues of slow NICs, and a recovery waited so long that all nodes lost the root.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +18,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/lag.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/nic_actions.h"
 #include "daemon/fm/wire/init.h"
 #include "lib/deps/invariant.h"
 
@@ -76,6 +85,14 @@ unsigned int fm_ports_used(const struct fm *fm)
 	unsigned int n = fm->ndims ? 2 * fm->ndims : fm->nports;
 
 	return n < fm->nports ? n : fm->nports;
+}
+
+/* Return: how long to wait for the answer to an Init that is sent now, before it is repeated */
+static uint64_t answer_wait(const struct fm *fm, const struct fm_port *port)
+{
+	uint64_t slow = earlier(2 * fm_nic_takes(fm), fm->cfg.member_max);
+
+	return port->interval + slow + fm_lag_answer(fm);
 }
 
 static void schedule_init(struct fm *fm, unsigned int p)
@@ -153,8 +170,7 @@ void fm_port_sent(struct fm *fm, unsigned int p)
 
 	port->sent = fm->now;
 	port->owes = false;
-	port->next = port->acked && port->received ? NEVER :
-						 fm->now + port->interval + fm_lag_answer(fm);
+	port->next = port->acked && port->received ? NEVER : fm->now + answer_wait(fm, port);
 	if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
 		port->interval += port->interval / 2;
 }
