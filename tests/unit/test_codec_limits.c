@@ -440,6 +440,46 @@ static void step_accepts_each_limit_and_not_the_next_value(void **state)
 	put();
 }
 
+/*
+ * A manager of a release whose refusals have no time reads the reason in a refusal that has one,
+ * and a refusal of its own reads as one whose time is not known: then the node asks again after its
+ * own wait (refused_node_asks_again_when_root_accepts_it() of test_fm_uplink.c).
+ */
+static void refusals_of_releases_with_and_without_time_are_understood(void **state)
+{
+	static const ProtobufCIntRange only_text[] = { { 1, 0 }, { 0, 1 } };
+	struct fm_msg out, msg = { .type = FM_MSG_REFUSE,
+				   .refuse = { .wait_ms = 60000, .text = "no" } };
+	ProtobufCMessageDescriptor former = svc__refuse__descriptor;
+	Svc__Refuse refusal = { .base = { .descriptor = &former }, .text = msg.refuse.text };
+	Svc__Refuse *present, *read;
+	uint8_t data[64];
+	size_t len;
+
+	(void)state;
+	former.n_fields = 1;
+	former.n_field_ranges = 1;
+	former.field_ranges = only_text;
+	former.message_init = NULL;
+	take(&msg);
+	len = protobuf_c_message_pack(&m->refuse->base, data);
+	assert_in_range(len, 1, sizeof(data));
+	read = (Svc__Refuse *)protobuf_c_message_unpack(&former, NULL, len, data);
+	assert_non_null(read);
+	assert_string_equal(read->text, "no");
+	assert_int_equal(read->base.n_unknown_fields, 1);
+	protobuf_c_message_free_unpacked(&read->base, NULL);
+	assert_int_equal(unpack(&out), 0);
+	assert_int_equal(out.refuse.wait_ms, 60000);
+	present = m->refuse;
+	m->refuse = &refusal;
+	assert_int_equal(unpack(&out), 0);
+	assert_string_equal(out.refuse.text, "no");
+	assert_int_equal(out.refuse.wait_ms, 0);
+	m->refuse = present;
+	put();
+}
+
 static void only_schema_of_files_is_accepted(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_PING };
@@ -762,6 +802,7 @@ int main(void)
 		cmocka_unit_test(growths_accept_each_limit_and_not_the_next_number),
 		cmocka_unit_test(texts_and_numbers_accept_each_limit_and_not_the_next_value),
 		cmocka_unit_test(step_accepts_each_limit_and_not_the_next_value),
+		cmocka_unit_test(refusals_of_releases_with_and_without_time_are_understood),
 		cmocka_unit_test(only_schema_of_files_is_accepted),
 		cmocka_unit_test(table_accepts_each_limit_and_not_the_next_value),
 		cmocka_unit_test(runs_of_nodes_must_fill_table_within_shape),
