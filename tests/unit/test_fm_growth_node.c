@@ -550,18 +550,19 @@ static void answers_that_exceed_the_question_together_are_forged(void **state)
 	struct fm_growth_msg m;
 
 	(void)state;
-	for (unsigned int k = 0; k < 2; k++) {
+	for (unsigned int k = 0; k < 3; k++) {
 		begin_growth(9);
-		theirs[1].done = k ? 0 : 2;
-		theirs[1].back = k ? 2 : 0;
-		tell(1, k ? FM_GROWTH_DEAD_END : FM_GROWTH_COMPLETE);
+		theirs[1].done = k == 1 ? 0 : 2;
+		theirs[1].back = k == 1 ? 2 : 0;
+		tell(1, k == 1 ? FM_GROWTH_DEAD_END : FM_GROWTH_COMPLETE);
 		m = message(1, FM_GROWTH_DEAD_END);
-		m.sent.done = k;
-		m.sent.back = !k;
+		m.sent.done = k == 1;
+		m.sent.back = k != 1;
+		m.life = k == 2 ? 0 : m.life;
 		nstages = 0;
 		fm_growth_receive(&g, 1, &m, g.now + 1);
 		was(FM_GROWTH_RELEASES);
-		/* What was given back may be forgotten, if the neighbour has started again. */
+		/* A neighbour that has started again, or is no member any more, has forgotten it. */
 		assert_int_equal(g.end.why, k ? FM_GROWTH_FORGOTTEN : FM_GROWTH_FORGED);
 		assert_int_equal(g.end.port, 1);
 	}

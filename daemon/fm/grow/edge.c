@@ -25,7 +25,8 @@
  * kept. Otherwise one message could say that all nodes were found and the next one that none was.
  * fm_edge_open() would be below 0, and the growth would wait for answers until its limit
  * (answers_that_exceed_the_question_together_are_forged()). A manager that has started again since
- * it refused contradicts itself without a lie: it no longer knows that it gave nodes back.
+ * it refused contradicts itself without a lie: it no longer knows that it gave nodes back. So does
+ * a member that has left, and then refuses all nodes.
  */
 #include <string.h>
 
@@ -101,11 +102,15 @@ void fm_edge_meet(struct fm_growth_edge *e, const struct fm_growth_msg *m)
 	e->received.asked = back;
 }
 
-/* Return: true if the other end answers for nodes that it has given back, as it no longer knows. */
-static bool has_forgotten_refusal(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
+/*
+ * Return: true if the other end answers for nodes for which it has answered before, as it no longer
+ * knows: it gave them back, or was a member, and has left.
+ */
+static bool has_forgotten_answer(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
 {
-	return m->sent.back < e->received.back &&
-	       (uint64_t)m->sent.done + e->received.back > e->sent.asked;
+	return (m->sent.back < e->received.back || (e->life && !m->life)) &&
+	       later(m->sent.done, e->received.done) + later(m->sent.back, e->received.back) >
+		       e->sent.asked;
 }
 
 bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_growth_msg *m)
@@ -114,7 +119,7 @@ bool fm_edge_is_past(const struct fm_growth *g, unsigned int p, const struct fm_
 
 	return (m->to && m->to != g->life) || (e->life && m->life && m->life != e->life) ||
 	       ((!m->to || p == g->up) && m->received.back > e->sent.back) ||
-	       has_forgotten_refusal(e, m);
+	       has_forgotten_answer(e, m);
 }
 
 bool fm_edge_is_true(const struct fm_growth_edge *e, const struct fm_growth_msg *m)
