@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state of a NIC, shared by nic.c (set-up, place), nic_send.c (packets of this node),
- * nic_ports.c (frames, timers, counters), router.c (moves packets), deliver.c (packets that reach
- * their destination), table.c (rows, holds, colours, parking commands) and via.c (relays).
+ * nic_ports.c (frames, timers, counters), router.c (moves packets), path.c (headers and queues of a
+ * row), divert.c (parking and replay), deliver.c (packets that reach their destination), table.c
+ * (rows, holds, colours, parking commands) and via.c (relays).
  */
 #ifndef TN_NIC_IMPL_H
 #define TN_NIC_IMPL_H
@@ -253,30 +254,35 @@ static inline bool tn_may_reroute(const struct tn_pkt *pkt)
 void tn_report(struct tn_nic *nic, u8 type);
 
 /* router.c */
-/** tn_stamp() - fill the header of a packet that starts at this node, from a valid @row */
-void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /**
  * tn_answer() - send @pkt, an ASK, an ACK or a returned packet, which is stamped for VCD1
  * If TN_ANSWERS_MAX of them wait, the one that has waited longest is dropped.
  */
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt);
+
+/* path.c */
+/** tn_stamp() - fill the header of a packet that starts at this node, from a valid @row */
+void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /**
  * tn_inject_input() - choose the injection queue for packets to @dst by a valid @row, with the
  * flow's @vc
  * Return: the number of the input: that of the port by which these packets leave.
  */
 unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc);
-/** tn_parked() - count @pkt, which is resolved, as parked */
-void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /**
  * tn_reroute() - route @pkt again, of which no other copy can exist; called after tn_may_reroute()
  */
 void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt);
+
+/* divert.c */
+/** tn_parked() - count @pkt, which is resolved, as parked */
+void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /**
  * tn_reopen() - open the ports that wait for the end of a replay. Return: false if the replay goes
  * on
  */
 bool tn_reopen(struct tn_nic *nic);
+
 /* deliver.c */
 /**
  * tn_hand_over() - deliver @pkt to this host, or let it wait or drop it by its number
@@ -316,10 +322,6 @@ void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
  * window
  */
 void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_take() - reserve relay memory for @pkt. Return: false if none is left. */
-bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_via_onward() - after tn_via_take(): start @pkt on its next leg by a valid @row */
-void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_via_poll() - send an ASK if acknowledgements are overdue */
 void tn_via_poll(struct tn_nic *nic, u64 now);
 

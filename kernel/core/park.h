@@ -36,11 +36,11 @@
  * Packets of a later table than that of this node (relay.h) are parked behind all others, and a
  * running replay does not include them: only the next one does.
  *
- * Tests. tests/unit/test_park.c compares the segment with an array; tests/unit/test_nic_ways.c has
+ * Tests. tests/unit/test_park.c compares the segment with an array; tests/unit/test_divert.c has
  * full segments (full_segment_is_reported_once_and_loses_nothing()), the packets of a RETRY buffer
- * (packets_of_lost_link_are_unresolved_until_peer_reports()), adaptive ones
- * (unsure_adaptive_packets_are_sent_again_and_counted()) and replays that go on or end
- * (replayed_packets_find_room_in_full_segment() and those after it).
+ * (packets_of_lost_link_are_unresolved_until_peer_reports()) and replays that go on or end
+ * (replayed_packets_find_room_in_full_segment() and those after it); test_path.c has adaptive ones
+ * (unsure_adaptive_packets_are_sent_again_and_counted()).
  */
 #ifndef TN_PARK_H
 #define TN_PARK_H

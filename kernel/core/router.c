@@ -24,21 +24,14 @@
  *     new tables do not change headers in input buffers
  *     (packets_with_dead_escape_do_not_wait_in_circle()). Parking frees the input buffer; the
  *     packet is replayed by new rows. It is parked again only if the new rows lead over a dead
- *     link, too. That ends the replay (park_packet()), so the packet does not circulate. Only a
+ *     link, too. That ends the replay (tn_divert()), so the packet does not circulate. Only a
  *     full segment makes such a packet wait, like one of VCD, until the replay; packets of the
  *     replay itself always have room there (full_segment_is_reported_once_and_loses_nothing() and
- *     replayed_packets_find_room_in_full_segment() of test_nic_ways.c).
+ *     replayed_packets_find_room_in_full_segment() of test_divert.c).
  *  5. Hosts always take the packets that arrive.
  *
- * The Angara paper says that each of its three subnets handles a dead link in its own way, and
- * describes that of VCD0 and VCD1: parking. For VCA the rule is our interpretation: another allowed
- * direction if it has room, else the escape, else parking. Packets in the RETRY buffer of the dead
- * link are parked as well (park.h says when).
- *
  * Order. One flow uses one path under one table, and queues are FIFO. Parked packets leave before
- * later ones: a port that once diverted a packet stays closed until the manager reopens it, and
- * then until all parked packets have left. Packets that arrive meanwhile are parked behind them
- * (parked_packets_are_replayed_in_order(), port_opens_when_last_replayed_packet_has_left()).
+ * later ones (divert.c).
  *
  * Fair. If nothing can move to one destination, packets of the same source to other destinations
  * still move. The host's packets wait in a queue for each output port and VC: a port that gets no
@@ -79,179 +72,13 @@
  * blocked_returning_packets_block_no_other_port() of tests/unit/test_nic_relay.c).
  */
 #include "bubble.h"
-#include "nic_impl.h"
-#include "ring.h"
+#include "router.h"
 
 #define BURST 16	/* packets moved from one input before the next input is served */
 
 enum moved { BLOCKED, MOVED };
 
-/*
- * Return: the header fields that a valid @row gives to a packet to @dst. If the row has a relay,
- * they lead to the relay; if @adaptive and the row allows it, they have all allowed directions.
- */
-static struct tn_path path_of_row(u32 dst, u64 row, bool adaptive)
-{
-	struct tn_path path = tn_path_of_row(dst, row);
-
-	if (row & TORUS_ROW_RELAY)
-		path.dst = (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK);
-	if (adaptive && (row & TORUS_ROW_ADAPTIVE)) {
-		path.dir = (u16)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
-		path.first = TN_NO_STEP;
-		path.last = TN_NO_STEP;
-	}
-	return path;
-}
-
-void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
-{
-	struct tn_hdr *h = &pkt->hdr;
-	bool adaptive = pkt->tail.flags & TN_TAIL_ADAPTIVE;
-	struct tn_path path;
-
-	tn_assert(row & TORUS_ROW_VALID);
-	tn_assert(nic->colour < TORUS_COLOURS);
-	if ((row & TORUS_ROW_RELAY) && !h->relayed)
-		tn_relay_wrap(pkt);
-	path = path_of_row(h->relayed ? pkt->via.dst : h->dst, row, adaptive);
-	h->dst = path.dst;
-	h->dir = path.dir;
-	h->first = path.first;
-	h->last = path.last;
-	h->colour = nic->colour;
-	/*
-	 * if the row does not allow adaptive paths, the packet is on the escape channel from the
-	 * start
-	 */
-	if (adaptive)
-		h->vc = row & TORUS_ROW_ADAPTIVE ? TORUS_VC_A : TORUS_VC_D0;
-}
-
-/*
- * Frees the buffer of input @port that a packet occupied, after the packet was taken out of the
- * queue. @took: the packet took a critical bubble of its ring.
- */
-static void free_buffer(struct tn_nic *nic, unsigned int port, unsigned int vc, bool took, u64 now)
-{
-	if (port >= nic->nports)
-		return;
-	if (nic->params.bubble)
-		took = tn_ring_leave(nic, port, vc, took);
-	tn_link_freed(&nic->link[port], vc, took, now);
-}
-
-static void free_buffer_of(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
-{
-	tn_assert(pkt->in_port < nic->nports || pkt->in_port == TN_PORT_HOST ||
-		  pkt->in_port == TN_PORT_RELAY);
-	free_buffer(nic, pkt->in_port, pkt->in_vc, false, now);
-}
-
-/* --- delivery, parking -------------------------------------------------------- */
-
-void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	tn_assert(!pkt->unresolved);
-	tn_assert(!pkt->hdr.nic);
-	tn_assert(pkt->tail.vb != TN_VB_BAD);
-	nic->counter[TORUS_NC_PARKED]++;
-	tn_flow_count(nic, pkt, TORUS_FC_PARKED);
-	if (pkt->tail.flags & TN_TAIL_REPLAYED)
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
-	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
-}
-
-/* Return: the last step that remains in the header after a hop by @out. */
-static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
-{
-	tn_route_leave(&nic->shape, &nic->at, &path, out);
-	return path.last;
-}
-
-static bool same_path(struct tn_path a, struct tn_path b)
-{
-	return a.dst == b.dst && a.dir == b.dir && a.first == b.first && a.last == b.last;
-}
-
-static noinline void find_way(struct tn_nic *nic, struct tn_path path, struct tn_way *w)
-{
-	*w = (struct tn_way) {
-		.known = true,
-		.path = path,
-		.out = tn_route_next(&nic->shape, &nic->at, &path),
-	};
-	if (w->out < nic->nports)
-		w->last = last_after(nic, path, w->out);
-}
-
-static inline const struct tn_way *way_of(struct tn_nic *nic, struct tn_path path)
-{
-	struct tn_way *w = &nic->way[path.dst % TN_WAYS];
-
-	if (unlikely(!w->known || !same_path(w->path, path)))
-		find_way(nic, path, w);
-	return w;
-}
-
-/*
- * Return: the injection queue for a header @path: that of the port by which it leaves. A packet
- * whose path leads nowhere goes through the queue of port 0, and is sent back from there.
- */
-static unsigned int inject_input(struct tn_nic *nic, struct tn_path path, unsigned int vc)
-{
-	unsigned int out = way_of(nic, path)->out;
-
-	tn_assert(vc < TORUS_VCS);
-	return TN_INPUT_INJECT + (out < nic->nports ? out : 0) * TORUS_VCS + vc;
-}
-
-unsigned int tn_inject_input(struct tn_nic *nic, u32 dst, u64 row, unsigned int vc)
-{
-	struct tn_entry *e = &nic->entry[dst % TN_WAYS];
-	struct tn_path path;
-
-	tn_assert(row & TORUS_ROW_VALID);
-	if (e->row == row && e->dst == dst && e->vc == vc)
-		return e->input;
-	path = path_of_row(dst, row, vc == TORUS_VC_A);
-	*e = (struct tn_entry) {
-		.row = row,
-		.dst = dst,
-		.vc = (u8)vc,
-		.input = (u8)inject_input(nic, path, vc),
-	};
-	return e->input;
-}
-
-/* Puts @pkt, whose header is complete, into its injection queue. */
-static void inject_anew(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
-	struct tn_path path = {
-		.dst = pkt->hdr.dst,
-		.dir = pkt->hdr.dir,
-		.first = pkt->hdr.first,
-		.last = pkt->hdr.last,
-	};
-
-	tn_assert(pkt->in_port == TN_PORT_HOST);
-	tn_input_push(nic, inject_input(nic, path, vc), pkt);
-}
-
-/*
- * Routes @pkt again. It waits in the injection queue like a packet of this host and occupies no
- * input buffer, so nothing in the network waits for it. It does not belong to a replay any more: it
- * can be parked only if the segment has room, and a replay that is running then includes it. The
- * counts by which the manager detects a drain do not include it (tn_counts()).
- */
-void tn_reroute(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	tn_assert(tn_may_reroute(pkt));
-	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
-	nic->counter[TORUS_NC_REROUTED]++;
-	inject_anew(nic, pkt);
-}
+/* --- delivery ------------------------------------------------------------- */
 
 void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
 {
@@ -267,13 +94,17 @@ void tn_answer(struct tn_nic *nic, struct tn_pkt *pkt)
 }
 
 /*
- * Delivers @pkt, which was taken out of its queue. Return: BLOCKED: the caller must put it back at
- * the head.
+ * Delivers @pkt, which was taken out of its queue, or relays it if this node is not its final
+ * destination. Return: BLOCKED: the caller must put it back at the head.
  */
 static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
 	struct tn_pkt came;
 
+	if (pkt->hdr.relayed && pkt->via.dst != nic->node) {
+		tn_via_relay(nic, pkt, now);
+		return MOVED;
+	}
 	/* copy only what is read afterwards; the rest is four times as long */
 	came.hdr = pkt->hdr;
 	came.tail = pkt->tail;
@@ -283,7 +114,7 @@ static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		came.via = pkt->via;
 	if (pkt->hdr.nic) {
 		tn_via_receive(nic, pkt);
-		free_buffer_of(nic, &came, now);
+		tn_free_buffer_of(nic, &came, now);
 		return MOVED;
 	}
 	tn_relay_unwrap(pkt);
@@ -291,100 +122,9 @@ static enum moved deliver_here(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		pkt->hdr = came.hdr;
 		return BLOCKED;
 	}
-	free_buffer_of(nic, &came, now);
+	tn_free_buffer_of(nic, &came, now);
 	if (came.hdr.relayed)
 		tn_via_ended(nic, &came.via);
-	return MOVED;
-}
-
-/* Return: true if @pkt was replayed from this node's parking segment. */
-static bool from_park(const struct tn_pkt *pkt)
-{
-	return pkt->in_port == TN_PORT_HOST && (pkt->tail.flags & TN_TAIL_REPLAYED);
-}
-
-static void drop_rider(struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	nic->counter[TORUS_NC_RELAY_DROPS]++;
-	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* counts only a forged one */
-	nic->ops->pkt_put(nic->host, pkt);
-}
-
-/*
- * Return: true if @pkt can be parked. Even a full segment accepts packets from relay memory, except
- * riders, because otherwise input buffers would have to wait for relay memory. Such packets stay in
- * the memory where they are. Their number is limited to the relay's capacity, which is reached only
- * if NICs exceed their windows.
- */
-static bool has_room(const struct tn_nic *nic, struct tn_pkt *pkt)
-{
-	if (tn_park_room(&nic->park, pkt) && tn_settle(nic, pkt))
-		return true;
-	return pkt->in_port == TN_PORT_RELAY && !tn_is_rider(pkt) &&
-	       nic->park.relayed < nic->relay.capacity;
-}
-
-/*
- * Parks @pkt; called after has_room() has returned true. @push: tn_park_push() or
- * tn_park_push_later().
- */
-static void park_it(struct tn_nic *nic, struct tn_pkt *pkt, u64 now,
-		    void (*push)(struct tn_park *p, struct tn_pkt *pkt, u64 now))
-{
-	bool first = !nic->park.q.head;
-
-	tn_assert(pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH);
-	if (pkt->in_port != TN_PORT_RELAY)
-		pkt->in_port = TN_PORT_HOST;
-	tn_parked(nic, pkt);
-	push(&nic->park, pkt, now);
-	if (first)
-		tn_report(nic, TN_EV_PARK);
-}
-
-static void note_full(struct tn_nic *nic)
-{
-	if (nic->park.full)
-		return;
-	nic->park.full = true;
-	tn_report(nic, TN_EV_PARK);
-}
-
-/*
- * Parks @pkt, which was taken out of its queue and cannot leave by @out. A parked packet no longer
- * counts as one in relay memory.
- */
-static enum moved park_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
-{
-	struct tn_park *p = &nic->park;
-
-	tn_assert(out < nic->nports);
-	if (pkt->hdr.nic) {
-		free_buffer_of(nic, pkt, now);
-		nic->ops->pkt_put(nic->host, pkt);
-		return MOVED;
-	}
-	nic->link[out].closed = true;
-	if (!from_park(pkt) && !has_room(nic, pkt)) {
-		note_full(nic);
-		if (pkt->in_port != TN_PORT_RELAY)
-			return BLOCKED;
-		if (tn_is_rider(pkt))
-			drop_rider(nic, pkt);
-		else
-			tn_send_back(nic, pkt, TN_WHY_PATH);
-		return MOVED;
-	}
-	/*
-	 * If a packet that was replayed by the present rows is parked again, these rows lead over a
-	 * dead link, so the replay ends. If its colour is another one, it is an adaptive packet of
-	 * an earlier replay (no drain counts those), which the present rows have not been tried
-	 * for.
-	 */
-	if (from_park(pkt) && pkt->hdr.colour == nic->colour)
-		p->through = false;
-	free_buffer_of(nic, pkt, now);
-	park_it(nic, pkt, now, tn_park_push);
 	return MOVED;
 }
 
@@ -409,7 +149,7 @@ static bool must_divert(const struct tn_nic *nic, const struct tn_pkt *pkt, unsi
 	 */
 	if (pkt->hdr.relayed && (pkt->tail.flags & TN_TAIL_REPLAYED))
 		return false;
-	return !(nic->reopening >> out & 1 && from_park(pkt));
+	return !(nic->reopening >> out & 1 && tn_from_park(pkt));
 }
 
 static enum moved stall_packet(struct tn_nic *nic, struct tn_link *l, struct tn_pkt *pkt, u64 now)
@@ -448,7 +188,7 @@ static void forward_packet(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int 
 	pkt->stalled = 0;
 	l->waiting[pkt->hdr.vc] = 0;
 	tn_link_push(l, pkt, now);
-	free_buffer(nic, port, vc, took, now);
+	tn_free_buffer(nic, port, vc, took, now);
 }
 
 /* Return: how many packet buffers a packet from input @port, @in_vc must leave free behind @out. */
@@ -593,54 +333,6 @@ static unsigned int choose_adaptive(struct tn_nic *nic, struct tn_pkt *pkt, unsi
 }
 
 /*
- * Return: true if the generation of the window of @pkt is a later version than that of this node's
- * rows, which means that this node's manager has missed that version (relay.h).
- */
-static bool of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
-{
-	return (s32)(pkt->via.gen - (u32)nic->version) > 0;
-}
-
-/* Parks @pkt, which was received as a relay (tn_via_take()), until this node has another table. */
-static void park_relayed(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
-{
-	if (has_room(nic, pkt)) {
-		park_it(nic, pkt, now,
-			of_later_table(nic, pkt) ? tn_park_push_later : tn_park_push);
-	} else {
-		note_full(nic);
-		tn_send_back(nic, pkt, TN_WHY_PATH);
-	}
-}
-
-/*
- * Relays @pkt, which was taken out of its queue: starts it on its next leg. If the packet has
- * another colour than this node's rows, and the row of its next leg is on hold, that row may differ
- * from the row in the packet's table; then the packet is parked.
- */
-static enum moved relay_packet(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
-{
-	u64 row = nic->rows[pkt->via.dst];
-
-	tn_assert(pkt->hdr.relayed);
-	tn_assert(pkt->hdr.dst == nic->node && pkt->via.dst != nic->node);
-	free_buffer_of(nic, pkt, now);
-	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
-		drop_rider(nic, pkt);
-	} else if (tn_is_rider(pkt)) {
-		tn_via_onward(nic, pkt, row);
-	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
-		tn_send_back(nic, pkt, TN_WHY_PATH);
-	} else if (of_later_table(nic, pkt) ||
-		   (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour)) {
-		park_relayed(nic, pkt, now);
-	} else {
-		tn_via_onward(nic, pkt, row);
-	}
-	return MOVED;
-}
-
-/*
  * Return: the directions in which @pkt may go on. If both ways round a ring are equally long, a row
  * may allow both on VCA, and the first hop decides which one is taken; so the direction back to
  * where the packet came from is cleared.
@@ -676,7 +368,7 @@ static unsigned int move_packet(struct tn_nic *nic, struct tn_pkt *pkt, struct t
 		.first = pkt->in_port < nic->nports ? TN_NO_STEP : pkt->hdr.first,
 		.last = pkt->hdr.last,
 	};
-	const struct tn_way *way = way_of(nic, path);
+	const struct tn_way *way = tn_way_of(nic, path);
 	unsigned int out = way->out;
 	u8 last = way->last, port;
 	bool leads;
@@ -687,10 +379,9 @@ static unsigned int move_packet(struct tn_nic *nic, struct tn_pkt *pkt, struct t
 	if (pkt->hdr.relayed && pkt->via.dst >= nic->nodes)
 		out = TN_ROUTE_LOST;
 	else if (out == TN_ROUTE_HERE)
-		return pkt->hdr.relayed && pkt->via.dst != nic->node ?
-		       relay_packet(nic, pkt, now) : deliver_here(nic, pkt, now);
+		return deliver_here(nic, pkt, now);
 	if (out >= nic->nports) {
-		free_buffer_of(nic, pkt, now);
+		tn_free_buffer_of(nic, pkt, now);
 		tn_send_back(nic, pkt, TN_WHY_PATH);
 		return MOVED;
 	}
@@ -701,13 +392,13 @@ static unsigned int move_packet(struct tn_nic *nic, struct tn_pkt *pkt, struct t
 		if (out == nic->nports)
 			return stall_packet(nic, &nic->link[det], pkt, now);
 		if (out > nic->nports)
-			return park_packet(nic, pkt, det, now);
+			return tn_divert(nic, pkt, det, now);
 		if (out != det)
-			last = last_after(nic, path, out);
+			last = tn_last_after(nic, path, out);
 	} else if (must_divert(nic, pkt, out)) {
-		return park_packet(nic, pkt, out, now);
+		return tn_divert(nic, pkt, out, now);
 	} else if (pkt->tail.vb && nic->link[out].wire < TN_WIRE_SERVICES) {
-		free_buffer_of(nic, pkt, now);
+		tn_free_buffer_of(nic, pkt, now);
 		tn_send_back(nic, pkt, TN_WHY_VERSION);
 		return MOVED;
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
@@ -812,78 +503,20 @@ static unsigned int serve_inputs(struct tn_nic *nic, unsigned int from, unsigned
 	return moved;
 }
 
-/* Injects the parked packets that are to be replayed. Return: the number of packets moved. */
-static unsigned int replay_parked(struct tn_nic *nic)
-{
-	unsigned int n = 0;
-
-	while (nic->park.replaying) {
-		struct tn_pkt *pkt = nic->park.q.head;
-		unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
-		bool paid = pkt->hdr.relayed && !tn_is_rider(pkt) &&
-			    pkt->via.gen == nic->relay.gen;
-		u64 row = nic->rows[pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst];
-
-		tn_assert(!pkt->unresolved);
-		tn_assert(vc < TORUS_VCS);
-		tn_assert(pkt->in_port == TN_PORT_HOST || pkt->in_port == TN_PORT_RELAY);
-		if (nic->input[TN_INPUT_REPLAY + vc].count >= TN_INJECT_MAX ||
-		    ((row & TORUS_ROW_RELAY) && !paid && !tn_relay_may(&nic->relay)))
-			break;
-		tn_park_pop(&nic->park);
-		if (!paid)
-			tn_relay_unwrap(pkt);
-		n++;
-		nic->counter[TORUS_NC_REPLAYED]++;
-		pkt->hdr.colour = nic->colour;
-		pkt->tail.flags |= TN_TAIL_REPLAYED;
-		if (!(row & TORUS_ROW_VALID)) {
-			tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
-			tn_send_back(nic, pkt, TN_WHY_PATH);
-			continue;
-		}
-		tn_stamp(nic, pkt, row);
-		if (!paid)
-			tn_via_charge(nic, pkt);
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
-		tn_input_push(nic, TN_INPUT_REPLAY + vc, pkt);
-	}
-	if (!nic->park.q.head)
-		tn_report(nic, TN_EV_PARK);
-	return n;
-}
-
-bool tn_reopen(struct tn_nic *nic)
-{
-	unsigned int i;
-
-	if (!nic->reopening || nic->park.replaying || (nic->cut_short && nic->park.q.head))
-		return false;
-	for (i = TN_INPUT_REPLAY; i < TN_INPUT_RELAY; i++) {
-		if (nic->input[i].head)
-			return false;
-	}
-	for (i = 0; i < nic->nports; i++) {
-		if (nic->reopening >> i & 1)
-			nic->link[i].closed = false;
-	}
-	nic->reopening = 0;
-	return true;
-}
-
 /* Moves packets until none can move. */
 static inline void move_packets(struct tn_nic *nic, u64 now)
 {
 	unsigned int moved;
 
 	do {
-		moved = nic->park.replaying ? replay_parked(nic) : 0;
+		moved = nic->park.replaying ? tn_replay_parked(nic) : 0;
 		if (is_any_active(nic)) {
 			moved += serve_inputs(nic, nic->turn, TN_INPUTS, now);
 			moved += serve_inputs(nic, 0, nic->turn, now);
 		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
-		moved += tn_reopen(nic);
+		if (nic->reopening)
+			moved += tn_reopen(nic);
 		if (nic->relay.wait.head)
 			moved += tn_launch_waiting(nic);
 	} while (moved && (is_any_active(nic) || nic->park.replaying));

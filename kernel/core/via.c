@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Relays packets, and counts them in the windows of their sources and destinations; see relay.h. */
-#include "nic_impl.h"
+#include "router.h"
 
 #define ASK_NODES 4096	/* peers that are examined in one search for a peer to send an ASK to */
 #define ASK_SHIFT_MAX 6	/* limit of the back-off: 2^6 times replay_timeout */
@@ -65,7 +65,8 @@ void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt)
 	nic->counter[TORUS_NC_RELAYED_TX]++;
 }
 
-bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
+/* Reserves relay memory for @pkt. Return: false if none is left. */
+static bool take_memory(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_relay *r = &nic->relay;
 	u32 waiting = 0;
@@ -86,7 +87,8 @@ bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
 	return true;
 }
 
-void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+/* Starts @pkt, for which memory is reserved, on its next leg by a valid @row. */
+static void send_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	u8 colour = pkt->hdr.colour;
 
@@ -119,4 +121,36 @@ void tn_via_poll(struct tn_nic *nic, u64 now)
 	if (r->asks < ASK_SHIFT_MAX)
 		r->asks++;
 	send_word(nic, node, TN_NIC_ASK, r->gen, 0);
+}
+
+void tn_via_drop(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	nic->counter[TORUS_NC_RELAY_DROPS]++;
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* counts only a forged one */
+	nic->ops->pkt_put(nic->host, pkt);
+}
+
+/*
+ * If the packet has another colour than this node's rows, and the row of its next leg is on hold,
+ * that row may differ from the row in the packet's table; then the packet is parked.
+ */
+void tn_via_relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	u64 row = nic->rows[pkt->via.dst];
+
+	tn_assert(pkt->hdr.relayed);
+	tn_assert(pkt->hdr.dst == nic->node && pkt->via.dst != nic->node);
+	tn_free_buffer_of(nic, pkt, now);
+	if (tn_is_rider(pkt) && !(take_memory(nic, pkt) && (row & TORUS_ROW_VALID))) {
+		tn_via_drop(nic, pkt);
+	} else if (tn_is_rider(pkt)) {
+		send_onward(nic, pkt, row);
+	} else if (!(row & TORUS_ROW_VALID) || !take_memory(nic, pkt)) {
+		tn_send_back(nic, pkt, TN_WHY_PATH);
+	} else if (tn_of_later_table(nic, pkt) ||
+		   (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour)) {
+		tn_divert_relayed(nic, pkt, now);
+	} else {
+		send_onward(nic, pkt, row);
+	}
 }

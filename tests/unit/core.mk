@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := params wire pkt pieces retry retry_buffer retry_angara retry_acknak retry_hippi credit bubble ring link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += ring_node marks link_rx link_tx series link_times link_states handshake link_series link_frames link_retrain link_serdes nic_send nic_ports nic_state router_moves deliver nic_ways nic_relay nic_service
+core-tests += ring_node marks link_rx link_tx series link_times link_states handshake link_series link_frames link_retrain link_serdes nic_send nic_ports nic_state router_moves deliver path divert nic_ways nic_relay nic_service
 core-tests += table_rows flow_waits train_eye train_rx serdes_eye window amo fe rma_wire rma_owner rma_initiator rma_nic rma_self rma rma_ring rma_check rma_recv
 core-test-libs-fault := -lm
 core-test-libs-amo := -lpthread
@@ -43,6 +43,8 @@ core-test-nic_ports := $(core-test-lone)
 core-test-router_moves := $(core-test-lone)
 core-test-deliver := $(core-test-lone)
 core-test-ring_node := $(core-test-lone)
+core-test-path := $(core-test-lone)
+core-test-divert := $(core-test-lone)
 core-test-nic_ways := $(core-test-lone)
 core-test-nic_relay := $(core-test-lone)
 core-test-nic_service := $(core-test-lone)
