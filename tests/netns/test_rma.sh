@@ -228,14 +228,22 @@ wrong() {
 	END
 }
 
+issued_more() { (($(nic 0 node rma_issued) > $1)); }
+# begin_wait: starts $job at n0, which waits for a word of n1, and goes on once the NIC has its request
+begin_wait() {
+	local before
+	before=$(nic 0 node rma_issued)
+	rma 0 wait "${far[@]}" >"$tmp/said" 2>&1 &
+	job=$!
+	until_true 20 issued_more "$before"
+}
+
 # A process that is killed takes its region with it, also if others wait for a word of it.
 killed() {
-	own || return
-	rma 0 wait "${far[@]}" >"$tmp/said" 2>&1 &
-	local job=$!
-	sleep 0.3
+	local job
+	own && begin_wait || return
 	kill -9 "$owner"
-	wait $job
+	wait "$job"
 	grep -x "wait: refused: the region was closed" "$tmp/said" &&
 		says "refused: the region was closed" rma 0 refused "${far[@]}"
 }
@@ -297,6 +305,14 @@ no_owner_left() { disown_region && ! pgrep -f "unix:$tmp/n1.rma own"; }
 # Nothing is leaked, if torusemu has sanitizers.
 orderly() {
 	kill "${pid[0]}" "${pid[1]}" && wait "${pid[0]}" && wait "${pid[1]}" && [[ ! -e $tmp/n0.rma ]]
+}
+
+# A process that waits learns that its NIC has got another place.
+moved() {
+	local job
+	begin_wait && nic 0 place 5 2 || return
+	wait "$job"
+	grep -F "the NIC has ended, or has lost its place" "$tmp/said"
 }
 
 # Another user cannot use the region.
@@ -382,8 +398,7 @@ check "a NIC without a free descriptor says so to each client" without_descripto
 check "hostile processes do not disturb others" hostile 400
 check "messages arrive in order and once while the cable is cut" cut_messages
 check "operations end rightly while the cable is cut" cut_stream
-check "a NIC that gets another place ends its contexts" says "the NIC has ended, or has lost its place" \
-	bash -c "'$B/tests/netns/rmatool' unix:$tmp/n0.rma wait ${far[*]} & sleep 0.3; '$tool' $tmp/n0.nic place 5 2; wait"
+check "a NIC that gets another place ends its contexts" moved
 check "no process that shares a region is left" no_owner_left
 check "both NICs end with status 0" orderly
 done_testing
