@@ -5,9 +5,9 @@
 
 #define NEIGHBOURS	8u	/* words whose lists are in one cache line */
 /*
- * One list of this many may contain waiters of a given initiator. If it has all waiters of the pool,
- * its lists are about this long, and cancelling searches one of them. Ending all waiters of an
- * initiator walks along its lists.
+ * One list of this many may contain waiters of a given initiator. If it has all waiters of the
+ * pool, its lists are about this long, and cancelling searches one of them. Ending all waiters of
+ * an initiator walks along its lists.
  */
 #define INITIATOR_SHARE	32u
 

@@ -26,8 +26,8 @@
  *     and the list of its hash.
  *
  * Initiator and number identify a waiter. Cancelling it searches the list of the hash of these two,
- * not its group, which may contain all waiters of a barrier. The initiator alone decides in which few
- * of these lists its waiters are, so ending all of them does not examine the whole pool.
+ * not its group, which may contain all waiters of a barrier. The initiator alone decides in which
+ * few of these lists its waiters are, so ending all of them does not examine the whole pool.
  *
  * A waiting request uses one waiter of the pool and of each quota of its region, and nothing else.
  * If the pool is empty, a quota is used up, or a word has too many conditions, the request is

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What router.c (moves packets), path.c (headers and queues of a row), divert.c (parking and replay)
- * and via.c (relays) share. Functions that run for each packet are inline.
+ * Declarations that these files share: router.c (moves packets), path.c (headers and queues of a
+ * row), divert.c (parking and replay) and via.c (relays). Functions that run for each packet are
+ * inline.
  */
 #ifndef TN_ROUTER_H
 #define TN_ROUTER_H
@@ -39,8 +40,9 @@ void tn_via_relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now);
 /** tn_via_drop() - count and free a rider that cannot go on */
 void tn_via_drop(struct tn_nic *nic, struct tn_pkt *pkt);
 /**
- * tn_of_later_table() - Return: true if the generation of the window of @pkt is a later version than
- * that of this node's rows, which means that this node's manager has missed that version (relay.h)
+ * tn_of_later_table() - Return: true if the generation of the window of @pkt is a later version
+ * than that of this node's rows, which means that this node's manager has missed that version
+ * (relay.h)
  */
 static inline bool tn_of_later_table(const struct tn_nic *nic, const struct tn_pkt *pkt)
 {
