@@ -230,7 +230,7 @@ host_vanishes() {
 source_vanishes() {
 	local node=$1 pid rc=0
 	note_sent "$node" || return 1
-	timeout 60 "$bin/fabricctl" lab traffic --name "$lab" -s 40 $some "$node" 0,0 >"$tmp/source" 2>&1 &
+	timeout $((40 + 60 * slow)) "$bin/fabricctl" lab traffic --name "$lab" -s 40 $some "$node" 0,0 >"$tmp/source" 2>&1 &
 	pid=$!
 	flows_from "$node" || { kill "$pid"; return 1; }
 	lab kill "$node" --power

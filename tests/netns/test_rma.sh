@@ -97,13 +97,16 @@ cut_cable() {
 	sleep 0.1
 }
 
+issued_more() { (($(nic 0 node rma_issued) > $1)); }
+
 # The cable is cut while a stream of operations runs, which then goes on where it was.
 cut_stream() {
-	local job
+	local job before
 	own || return
+	before=$(nic 0 node rma_issued)
 	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" stream "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
 	job=$!
-	cut_cable || return
+	until_true 20 issued_more "$before" && cut_cable || return
 	kill $job
 	wait $job
 	grep -x "[0-9]* rounds are right" "$tmp/said" && echo "parked: $(nic 0 node parked)" && (($(nic 0 node parked) > 0))
@@ -134,11 +137,12 @@ messages() {
 
 # ... and so they do while the cable is cut, none twice.
 cut_messages() {
-	local job
+	local job before
 	listen || return
+	before=$(nic 0 node rma_issued)
 	"$B/tests/netns/rmatool" "unix:$tmp/n0.rma" send "${far[@]}" 1000000000 >"$tmp/said" 2>&1 &
 	job=$!
-	cut_cable || return
+	until_true 20 issued_more "$before" && cut_cable || return
 	kill $job
 	wait $job && cat "$tmp/said" && heard "$(sed -n 's/ messages are sent.*//p' "$tmp/said")"
 }
@@ -228,7 +232,6 @@ wrong() {
 	END
 }
 
-issued_more() { (($(nic 0 node rma_issued) > $1)); }
 # begin_wait: starts $job at n0, which waits for a word of n1, and goes on once the NIC has its request
 begin_wait() {
 	local before

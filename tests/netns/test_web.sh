@@ -202,11 +202,12 @@ too_many() {
 	[[ $(<"$tmp/idle") == '44 256' ]] || return 1
 	# An idle connection gives way to a client that asks.
 	until_true 10 gives 200 /api/status && kill "$last" && until_true 10 gives 200 /api/status
-	# Ten thousand
+	# Ten thousand. If they come faster than fabricweb accepts them, the kernel resets some, which then
+	# read no 503.
 	: >"$tmp/idle"
 	crowd "$tmp/idle" idle 10000 || return 1
 	say "$(<"$tmp/idle") of 10000, $(resident) kB"
-	(($(cut -d' ' -f1 "$tmp/idle") > 5000)) && until_true 10 gives 200 /api/status && kill "$last" && (($(resident) < 12288))
+	(($(cut -d' ' -f1 "$tmp/idle") > 1000)) && until_true 10 gives 200 /api/status && kill "$last" && (($(resident) < 12288))
 }
 
 # A client that is refused gives way, too, although it has made a request.
@@ -245,7 +246,7 @@ odd_clients() {
 browsers() {
 	serve || return 1
 	"$clients" "$port" events 100 "$tmp/ready" < <(exec sleep 600) >"$tmp/browsers" & pids+=($!); last=$!
-	until_true 30 [ -e "$tmp/ready" ] && lab cut 2,1:+x >/dev/null && until_true 30 [ -s "$tmp/browsers" ] || return 1
+	until_true 150 [ -e "$tmp/ready" ] && lab cut 2,1:+x >/dev/null && until_true 150 [ -s "$tmp/browsers" ] || return 1
 	say "100 browsers: $(resident) kB"
 	lab mend 2,1:+x >/dev/null && [[ $(<"$tmp/browsers") == 100 ]] && (($(resident) < 12288)) && kill "$last" &&
 		until_true 20 is .state running
