@@ -451,7 +451,7 @@ root_away() {
 		fabricctl lab kill --manager 1,0 --name "$lab" &&
 		fabricctl lab kill --manager 1,1 --name "$lab" &&
 		says 6 "no node is root, and too few are left to choose one" \
-			fabricctl lab revive 1,1 --name "$lab" --timeout 5 &&
+			fabricctl lab revive 1,1 --name "$lab" --timeout 2 &&
 		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
 		says 0 "" fabricctl lab revive 1,0 --name "$lab" &&
 		until_true 20 all_up &&
