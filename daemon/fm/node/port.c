@@ -31,20 +31,18 @@
  * @received: the neighbour has sent an Init with a place
  * @owes: the neighbour has requested an answer since this node sent its last Init, or began anew
  * @stalled: the port was taken down because the neighbour returned no credits
+ * @session: the present or last session of the link
  * @last: when the neighbour's last Init came; 0: none has
  * @next: when this node sends the next Init, if the link is up; NEVER: it does not
  * @sent: when this node sent its last Init
  * @counts: acknowledgements count if that Init was sent at this time or later
  * @interval: ns until that Init is repeated
- * @session: the present or last session of the link
  */
 struct fm_port {
-	bool up;
-	bool acked, received, owes;
-	bool stalled;
+	bool up : 1, acked : 1, received : 1, owes : 1, stalled : 1;
+	uint32_t session;
 	uint64_t last;
 	uint64_t next, sent, counts, interval;
-	uint32_t session;
 };
 
 bool fm_ports_new(struct fm *fm)
