@@ -445,7 +445,7 @@ void manager_start(struct world *w, uint32_t node)
 	*h = (struct whost) { w, node };
 	n->by_epoch = n->by_guid = 0;
 	fm_config_default(&c);
-	strcpy(c.fabric, n->fabric);
+	snprintf(c.fabric, sizeof(c.fabric), "%s", n->fabric);
 	strcpy(c.name, n->name);
 	write_address(w, node, c.address, sizeof(c.address));
 	c.fanout = w->cfg.fanout;

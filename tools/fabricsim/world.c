@@ -238,7 +238,7 @@ struct world *world_new(const struct world_config *cfg)
 		if (!n->cable)
 			abort();
 		snprintf(n->name, sizeof(n->name), "n%u", i);
-		strcpy(n->fabric, "sim");
+		n->fabric = "sim";
 	}
 	make_cables(w);
 	plug_world(w);
@@ -478,7 +478,7 @@ void world_name(struct world *w, uint32_t node, const char *name)
 
 void world_fabric(struct world *w, uint32_t node, const char *fabric)
 {
-	snprintf(w->node[node].fabric, sizeof(w->node[node].fabric), "%s", fabric);
+	w->node[node].fabric = fabric;
 }
 
 void world_bootstrap(struct world *w, uint32_t node, bool on)

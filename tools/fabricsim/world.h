@@ -235,7 +235,10 @@ void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
 void world_cross(struct world *w, uint32_t a, uint32_t b);
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
 		uint32_t node2, unsigned int port2);
-/* Before a node has power: sets its name, fabric, bootstrap flag, GUID, relay_packets. */
+/*
+ * Before a node has power: sets its name, fabric, bootstrap flag, GUID, relay_packets. @fabric must
+ * exist as long as the world.
+ */
 void world_name(struct world *w, uint32_t node, const char *name);
 void world_fabric(struct world *w, uint32_t node, const char *fabric);
 void world_bootstrap(struct world *w, uint32_t node, bool on);

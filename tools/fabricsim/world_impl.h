@@ -86,7 +86,7 @@ struct wnode {
 	bool bootstrap;
 	unsigned int priority;
 	char name[TORUS_NAME_MAX + 1];
-	char fabric[TORUS_NAME_MAX + 1];
+	const char *fabric;	/* name of the fabric, which the caller keeps */
 	struct tn_nic *nic;
 	struct tn_serdes_model *serdes;	/* models of the ports' receivers, with
 					 * world_config.lines */
