@@ -98,58 +98,78 @@ static void bench_wake(u32 n, u32 words, u64 step)
 	free(wait);
 }
 
+static const struct tn_fe_ask get = { .op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY };
+
+/** struct crowd - readers that wait for one word */
+struct crowd {
+	struct tn_fe_wait *wait, **bucket;
+	u64 full, waits, at;
+	struct tn_fe_bits bits;
+	struct tn_fe_pool pool;
+};
+
+static void begin_wait(struct crowd *c, u32 from, u32 number)
+{
+	struct tn_fe_ask ask = get;
+	u64 old;
+
+	ask.from = from;
+	ask.number = number;
+	if (tn_fe_ask(&c->pool, &c->bits, 0, &c->at, &ask, 0, &old) != TN_FE_WAITS)
+		die("a reader does not wait");
+}
+
+/* Makes a pool of @n entries, in which @readers of initiator 0 wait. */
+static void make_crowd(struct crowd *c, u32 n, u32 readers)
+{
+	*c = (struct crowd){ .wait = memory_of(n, sizeof(*c->wait)),
+			     .bucket = memory_of(n, sizeof(*c->bucket)) };
+	c->bits = (struct tn_fe_bits){ .full = &c->full, .waits = &c->waits, .n = 1 };
+	tn_fe_pool_init(&c->pool, c->wait, n, c->bucket, n, 1);
+	for (u32 i = 0; i < readers; i++)
+		begin_wait(c, 0, i);
+}
+
+static void free_crowd(struct crowd *c)
+{
+	free(c->bucket);
+	free(c->wait);
+}
+
 /* Lets @n readers wait for one word, and cancels them in any order. */
 static void bench_cancel(u32 n)
 {
-	struct tn_fe_ask get = { .op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY };
-	struct tn_fe_wait *wait = memory_of(n, sizeof(*wait));
-	struct tn_fe_wait **bucket = memory_of(n, sizeof(struct tn_fe_wait *));
-	u64 full = 0, waits = 0, at = 0, old;
-	struct tn_fe_bits bits = { .full = &full, .waits = &waits, .n = 1 };
-	struct tn_fe_pool pool;
+	struct crowd c;
 	double began;
 	char what[80];
 
-	tn_fe_pool_init(&pool, wait, n, bucket, n, 1);
-	for (get.number = 0; get.number < n; get.number++)
-		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS)
-			die("a reader does not wait");
+	make_crowd(&c, n, n);
 	began = cpu_ns();
 	for (u32 i = 0; i < n; i++)
-		if (tn_fe_cancel(&pool, &bits, 0, 0, i * 40503u % n))
+		if (tn_fe_cancel(&c.pool, &c.bits, 0, 0, i * 40503u % n))
 			die("a reader was not cancelled");
 	snprintf(what, sizeof(what), "cancel, %u at 1 word", n);
 	print_row(what, (cpu_ns() - began) / n);
-	free(bucket);
-	free(wait);
+	free_crowd(&c);
 }
 
 /* One reader waits among @n of others, and its initiator begins anew, again and again. */
 static void bench_end(u32 n)
 {
-	struct tn_fe_ask get = { .op = TN_FE_READ, .q = TN_FE_FULL, .r = TN_FE_EMPTY };
-	struct tn_fe_wait *wait = memory_of(n, sizeof(*wait));
-	struct tn_fe_wait **bucket = memory_of(n, sizeof(struct tn_fe_wait *));
-	u64 full = 0, waits = 0, at = 0, old;
-	struct tn_fe_bits bits = { .full = &full, .waits = &waits, .n = 1 };
-	struct tn_fe_pool pool;
+	struct crowd c;
 	double began;
 	char what[80];
 
-	tn_fe_pool_init(&pool, wait, n, bucket, n, 1);
-	for (get.number = 1; get.number < n; get.number++)
-		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS)
-			die("a reader does not wait");
-	get.from = 1;
+	make_crowd(&c, n, n - 1);
 	began = cpu_ns();
-	for (get.number = 0; get.number < ENDS; get.number++)
-		if (tn_fe_ask(&pool, &bits, 0, &at, &get, 0, &old) != TN_FE_WAITS ||
-		    tn_fe_end_from(&pool, 1, 1) != 1)
+	for (u32 i = 0; i < ENDS; i++) {
+		begin_wait(&c, 1, i);
+		if (tn_fe_end_from(&c.pool, 1, 1) != 1)
 			die("the reader did not end");
+	}
 	snprintf(what, sizeof(what), "begin and end 1 of %u", n);
 	print_row(what, (cpu_ns() - began) / ENDS);
-	free(bucket);
-	free(wait);
+	free_crowd(&c);
 }
 
 static void bench_amo(const char *what, u64 *word, u32 n)
