@@ -3,7 +3,7 @@
 """Many or odd clients of an HTTP server on this machine.
 
     web_clients.py PORT idle N          opens N connections one after the other and sends nothing;
-                                        prints how many got 503, and
+                                        prints how many got 503, how many were ended without it, and
                                         how many are open; keeps these until its input ends
     web_clients.py PORT refused N       opens N connections and asks for / on each, as nobody; prints
                                         how many got 401; keeps them until its input ends
@@ -41,7 +41,7 @@ def connect():
 def idle(n):
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, n + 50), most))
-    poll, kept, refused = select.poll(), {}, 0
+    poll, kept, refused, ended = select.poll(), {}, 0, 0
     for _ in range(n):
         s = connect()
         kept[s.fileno()] = s
@@ -50,12 +50,14 @@ def idle(n):
     while len(kept) > 256 and time.time() < end:
         for fd, _ in poll.poll(200):
             try:
-                refused += kept[fd].recv(100).startswith(b"HTTP/1.1 503")
+                answer = kept[fd].recv(100)
+                refused += answer.startswith(b"HTTP/1.1 503")
+                ended += not answer
             except ConnectionResetError:
                 pass
             poll.unregister(fd)
             kept.pop(fd).close()
-    print(refused, len(kept))
+    print(refused, ended, len(kept))
     sys.stdout.flush()
     sys.stdin.read()
 
